@@ -28,7 +28,7 @@ from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
-from tests import migrated
+from tests import in_turn, migrated
 from tests.no_silent_skips import pytest_runtest_makereport
 from tests.side_by_side import pytest_xdist_make_scheduler
 
@@ -101,6 +101,12 @@ def django_db_modify_db_settings(
 
 PASSWORD = "correct-horse-battery"
 ROLES = ("user", "other", "operator", "manager", "administrator")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Before tests are taken out by their marks."""
+    in_turn.mark_others_slow(items)
 
 
 def pytest_collection_finish() -> None:

@@ -1,6 +1,7 @@
 """What a portal's home holds before its first start, made once for all processes of a run: a database with every
 migration and the catalogue, and the static files; and the empty database that tests begin with, also as it was after
-some of the migrations. To run them all takes seconds of a processor, to copy what they made takes none."""
+some of the migrations, and for PostgreSQL. To run them all takes seconds of a processor, to copy what they made takes
+none."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from gridportal.base import file_lock
 _CHECKOUT = Path(__file__).parents[1]
 _NAME = "gridportal.sqlite3"
 _STATIC = "staticfiles"
+_CALL = "from django.core.management import call_command; call_command('migrate', verbosity=0)"
 _MIGRATE = "from tests.migrated import migrate; migrate()"
 #: The migrations whose databases are kept, for tests of those that follow.
 KEPT = {
@@ -63,6 +66,20 @@ def put_now(target: sqlite3.Connection) -> None:
 def put_earlier(target: sqlite3.Connection, app: str, name: str) -> None:
     """Give this open database the tables as this migration (one of KEPT) left them, in place of what it has."""
     _copy(_empty() / _kept(app, name), target)
+
+
+def postgres_server(log: int = subprocess.DEVNULL) -> AbstractContextManager[str]:
+    """The DATABASE_URL of a PostgreSQL of one's own with every migration and no rows."""
+    from tests import servers  # who needs none of its own does not wait for what asks it
+
+    return servers.postgres_server(log, copied=_made("postgres", _make_postgres))
+
+
+def _make_postgres(folder: Path) -> None:
+    from tests import servers
+
+    with servers.postgres_server(kept_in=folder) as url:
+        _run("import django; django.setup(); " + _CALL, folder.with_suffix(".home"), url)
 
 
 def migrate() -> None:
@@ -125,8 +142,8 @@ def _made(name: str, make: Callable[[Path], None]) -> Path:
     return folder
 
 
-def _run(code: str, home: Path) -> None:
-    """Do this as a portal with this home and SQLite."""
+def _run(code: str, home: Path, database: str = "") -> None:
+    """Do this as a portal with this home and database, SQLite unless told otherwise."""
     settings = {"GRIDPORTAL_HOME": str(home), "DJANGO_SETTINGS_MODULE": "gridportal.settings"}
-    env = {**os.environ, **settings, "DATABASE_URL": "", "REDIS_URL": ""}
+    env = {**os.environ, **settings, "DATABASE_URL": database, "REDIS_URL": ""}
     subprocess.run([sys.executable, "-c", code], cwd=_CHECKOUT, env=env, check=True, timeout=250)

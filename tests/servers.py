@@ -39,10 +39,13 @@ def redis_server() -> Iterator[str]:
 
 
 @contextmanager
-def postgres_server(log: int = subprocess.DEVNULL) -> Iterator[str]:
+def postgres_server(
+    log: int = subprocess.DEVNULL, *, copied: Path | None = None, kept_in: Path | None = None
+) -> Iterator[str]:
     """A PostgreSQL cluster of our own that writes to `log`; yields its DATABASE_URL.
 
-    As root it runs as another person, as it must.
+    As root it runs as another person, as it must. It begins with the data `copied` from there, else with an empty
+    database, and what it has at its end is `kept_in` a folder, where one is named.
     """
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
     if not found:
@@ -55,8 +58,13 @@ def postgres_server(log: int = subprocess.DEVNULL) -> Iterator[str]:
             os.chown(home, pwd.getpwnam(user).pw_uid, -1)
         common = {"user": user} if user else {}
         data = f"{home}/data"
-        words = ["-D", data, "-U", "gridportal", "--auth", "trust", "-E", "UTF8", "--no-sync"]
-        subprocess.run([f"{folder}/initdb", *words], check=True, capture_output=True, timeout=200, cwd="/", **common)
+        if copied:
+            shutil.copytree(copied, data)
+            subprocess.run(["chown", "-R", f"--reference={home}", data], check=True, timeout=60)
+        else:
+            words = ["-D", data, "-U", "gridportal", "--auth", "trust", "-E", "UTF8", "--no-sync"]
+            initdb = [f"{folder}/initdb", *words]
+            subprocess.run(initdb, check=True, capture_output=True, timeout=200, cwd="/", **common)
         options = ["-D", data, "-k", home, "-c", "listen_addresses=", "-c", "fsync=off"]
         process = shell.start(
             [f"{folder}/postgres", *options],
@@ -68,10 +76,12 @@ def postgres_server(log: int = subprocess.DEVNULL) -> Iterator[str]:
         )
         try:
             admin = f"host={home} user=gridportal dbname=postgres"
-            _until(lambda: _create_database(admin), psycopg.OperationalError)
+            _until(lambda: _have_database(admin), psycopg.OperationalError)
             yield f"postgresql://gridportal@/gridportal?host={home}"
         finally:
             _end(process)
+        if kept_in:
+            shutil.copytree(data, kept_in)
 
 
 def _server_user() -> str | None:
@@ -80,9 +90,10 @@ def _server_user() -> str | None:
     return next(name for name in ("postgres", "nobody") if any(p.pw_name == name for p in pwd.getpwall()))
 
 
-def _create_database(admin: str) -> None:
+def _have_database(admin: str) -> None:
     with psycopg.connect(admin, autocommit=True, connect_timeout=2) as connection:
-        connection.execute("CREATE DATABASE gridportal")
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'gridportal'").fetchone():
+            connection.execute("CREATE DATABASE gridportal")
 
 
 def _until(ready: object, error: type[Exception], seconds: float = 90) -> None:

@@ -48,6 +48,8 @@ for _name in [name for name in os.environ if name.startswith("GRIDPORTAL_")]:
     del os.environ[_name]
 os.environ["GRIDPORTAL_HOME"] = _HOME
 os.environ["GRIDPORTAL_LOG_LEVEL"] = "WARNING"
+# Who imports numpy begins with a thread for each processor else; on ranks that share them they only spin.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What tests compile for jobs on the Grid lies here: the rest of /tmp is hidden from them.
 _PROGRAMS = Path(_HOME, "programs")
 _PROGRAMS.mkdir(mode=0o755)

@@ -26,6 +26,8 @@ __all__ = ["world"]
 API = [name for name in NAMES if name.startswith("api-")]
 #: What the role of one who owns nothing here gets: the table's columns, where `other` is a plain user.
 COLUMN = {"user": "other", "operator": "operator", "manager": "manager", "administrator": "administrator"}
+#: Those with the fewest and the most rights, and one between them; `make test-slow` has the others.
+SOME = ("anonymous", "user", "administrator")
 CHANGES = [("other", "operator"), ("other", "administrator"), ("operator", "user"), ("operator", "manager")]
 
 
@@ -89,7 +91,7 @@ def test_a_new_role_counts_from_the_next_request_on(client_as, people, world, pe
     assert not wrong_everywhere(client, names, world, COLUMN[role])
 
 
-@pytest.mark.parametrize("role", PEOPLE)
+@pytest.mark.parametrize("role", [pytest.param(r, marks=[] if r in SOME else [pytest.mark.slow]) for r in PEOPLE])
 def test_a_token_opens_what_its_person_may_and_no_more(people, world, role):
     _, text = create_token(people[role], "as the person")
     found = wrong_everywhere(Client(headers={"Authorization": f"Bearer {text}"}), API, world, role)
@@ -133,7 +135,7 @@ def test_what_belongs_to_one_is_opened_to_others_by_role_alone(client_as, people
     assert not found
 
 
-@pytest.mark.parametrize("owner", [None, "user", "operator", "manager", "administrator"])
+@pytest.mark.parametrize("owner", [None, "user", *(pytest.param(name, marks=pytest.mark.slow) for name in PEOPLE[2:])])
 def test_who_started_an_experiment_has_no_rights_of_his_own(client_as, people, world, owner):
     from gridportal.experiments.models import Experiment
 
@@ -141,10 +143,6 @@ def test_who_started_an_experiment_has_no_rights_of_his_own(client_as, people, w
     names = [name for name in NAMES if name.startswith(("experiment-", "api-experiment-"))]
     for role in ("user", "operator", "manager", "administrator"):
         assert not wrong_everywhere(client_as(role), names, world, role), role
-
-
-#: Those with the fewest and the most rights, and one between them; `make test-slow` has the others.
-SOME = ("anonymous", "user", "administrator")
 
 
 @pytest.mark.parametrize("role", [pytest.param(r, marks=[] if r in SOME else [pytest.mark.slow]) for r in ROLES])

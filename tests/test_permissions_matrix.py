@@ -524,29 +524,50 @@ def test_every_address_has_a_row():
     assert known == set(NAMES), "give every new address a row in TABLE"
 
 
-@pytest.mark.parametrize("first", sorted({name.removeprefix("api-").partition("-")[0] for name in NAMES}))
+#: For the world takes longer to make than to ask, all addresses are asked together whose names begin with one word.
+FIRST_WORDS = sorted({name.removeprefix("api-").partition("-")[0] for name in NAMES})
+#: With no and with all rights: `make test` has only these try methods without a row, `make test-slow` the others.
+LEAST, MOST = ROLES[0], ROLES[-1]
+
+
+@pytest.mark.parametrize("first", FIRST_WORDS)
 def test_each_role_gets_what_the_table_says(client_as, world, first):
-    """Of all addresses whose names begin with this word, for the world takes longer to make than to ask."""
-    names = [name for name in NAMES if name.removeprefix("api-").partition("-")[0] == first]
-    wrong = [line for column, role in enumerate(ROLES) for line in _wrong(client_as(role), role, column, names, world)]
+    wrong = []
+    for role in ROLES:
+        requests = [each for each in requests_of(first) if each in TABLE or role in (LEAST, MOST)]
+        wrong += _wrong(client_as(role), role, requests, world)
     assert not wrong, "\n".join(wrong)
 
 
-def _wrong(client, role, column, names, world) -> Iterator[str]:
+@pytest.mark.slow
+@pytest.mark.parametrize("role", ROLES[1:-1])
+@pytest.mark.parametrize("first", FIRST_WORDS)
+def test_each_role_is_refused_by_methods_without_a_row(client_as, world, first, role):
+    requests = [each for each in requests_of(first) if each not in TABLE]
+    wrong = list(_wrong(client_as(role), role, requests, world))
+    assert not wrong, "\n".join(wrong)
+
+
+def requests_of(first) -> Iterator[tuple[str, str]]:
+    """Every address that begins with this word, by every method."""
+    for name in NAMES:
+        if name.removeprefix("api-").partition("-")[0] == first:
+            yield from ((name, method) for method in METHODS)
+
+
+def _wrong(client, role, requests, world) -> Iterator[str]:
     """Where this client is not answered as the table says; what a request changes about its session is not kept."""
     cookies = client.cookies.output(header="", sep=";")
-    for name in names:
-        address = reverse(name, args=world.get(name, []))
-        for method in METHODS:
-            expected = TABLE.get((name, method))
-            accepted = _refusals(role) if expected is None else {int(expected.split()[column])}
-            client.cookies.clear()
-            client.cookies.load(cookies)
-            answer = ask(client, name, method, address)
-            if answer.status_code not in accepted:
-                yield f"{method} {address} as {role}: {answer.status_code}, not {accepted}"
-            if role == "anonymous" and answer.status_code == 302 and not name.startswith("sign-"):
-                assert answer["Location"].startswith("/sign-in/")
+    for name, method in requests:
+        address, row = reverse(name, args=world.get(name, [])), TABLE.get((name, method))
+        accepted = {int(row.split()[ROLES.index(role)])} if row else _refusals(role)
+        client.cookies.clear()
+        client.cookies.load(cookies)
+        answer = ask(client, name, method, address)
+        if answer.status_code not in accepted:
+            yield f"{method} {address} as {role}: {answer.status_code}, not {accepted}"
+        if role == "anonymous" and answer.status_code == 302 and not name.startswith("sign-"):
+            assert answer["Location"].startswith("/sign-in/")
 
 
 def _refusals(role: str) -> set[int]:

@@ -77,8 +77,11 @@ def run(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
         ("pass", 0, "", 1),
         ("assert again", 0, "FAILED ONCE, and passed alone", 1),
         ("assert False", 1, "FAILED TWICE", 1),
-        ("pytest.exit('enough')", 2, "", None),
-        ("os._exit(3) if again else pytest.fail('first')", 3, "FAILED TWICE, or not run again", 1),
+        pytest.param("pytest.exit('enough')", 2, "", None, marks=pytest.mark.slow),
+        pytest.param(
+            *("os._exit(3) if again else pytest.fail('first')", 3, "FAILED TWICE, or not run again", 1),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["passes", "fails once", "fails twice", "interrupts", "crashes then"],
 )
@@ -104,7 +107,10 @@ def test_what_fails_among_real_parts_is_run_once_more_alone(
         assert (project / "runs").read_text() == "x" * runs, "what had passed was run again"
 
 
-@pytest.mark.parametrize(("fate", "told"), [("pass", ""), ("assert again", "; 1 OF THEM ON THE SECOND TRY ONLY")])
+@pytest.mark.parametrize(
+    ("fate", "told"),
+    [pytest.param("pass", "", marks=pytest.mark.slow), ("assert again", "; 1 OF THEM ON THE SECOND TRY ONLY")],
+)
 def test_what_fails_without_real_parts_fails_the_run_and_has_no_second_try(project: Path, fate: str, told: str) -> None:
     (project / "test_plain.py").write_text("def test_plain():\n    open('tries', 'a').write('x')\n    assert False\n")
     (project / "test_real.py").write_text(_REAL.replace("FATE", fate))

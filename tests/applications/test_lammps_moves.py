@@ -14,17 +14,16 @@ pytestmark = pytest.mark.grid
 STEPS, LOADING = 20_000, 12
 #: Do what beat does until `condition`; all in one process, for to start one takes longer than most of the waiting.
 TICK = """
-    import time
     from scheduling.contracts.models import Contract
     from scheduling.rescheduling.models import MoveDecision
 
     def tick(condition):
-        end = time.monotonic() + 250
-        while not condition():
-            told = [(each.verdict, each.state, each.ret_current, each.ret_new) for each in MoveDecision.objects.all()]
-            assert time.monotonic() < end, (told, [(job.state, message(job.reason)) for job in Job.objects.all()])
+        for _ in looks(250):
+            if condition():
+                return
             tasks.advance_jobs(); tasks.poll_runs("grid"); tasks.judge_contracts(); tasks.reschedule()
-            time.sleep(0.1)
+        told = [(each.verdict, each.state, each.ret_current, each.ret_new) for each in MoveDecision.objects.all()]
+        raise AssertionError((told, [(job.state, message(job.reason)) for job in Job.objects.all()]))
 
     def promised(job, number):
         found = Contract.objects.filter(run__job=job, run__number=number, promised__isnull=False).first()
@@ -52,6 +51,7 @@ MOVED = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_lammps_on_busy_nodes_is_moved_to_idle_ones(portal: Portal, grid: Grid) -> None:
     need("lmp", "mpirun.openmpi")

@@ -40,7 +40,7 @@ def stopped_and_gone_on(
     All in one process, for to start one takes longer than most of what is waited for.
     """
     found = portal.run(f"""
-        import re, time
+        import re
         from pathlib import Path
         from scheduling.checkpoints.services.requesting import stop_and_continue
 
@@ -55,13 +55,13 @@ def stopped_and_gone_on(
             return file.read_text(errors="replace") if file.exists() else ""
 
         def tick(condition):
-            end = time.monotonic() + {PATIENCE}
-            while not condition():
-                assert time.monotonic() < end, [(job.state, message(job.reason)) for job in Job.objects.all()]
+            for _ in looks({PATIENCE}):
+                if condition():
+                    return
                 tasks.advance_jobs()
                 for name in names:  # workers would follow each cluster in a task of its own
                     tasks.poll_runs(name)
-                time.sleep(0.1)
+            raise AssertionError([(job.state, message(job.reason)) for job in Job.objects.all()])
 
         fields, names = {fields!r}, {clusters()!r}
         whole = submit({{**fields, "slug": fields["slug"] + "-whole"}}, "grid", 1, {steps[0]})
@@ -147,7 +147,6 @@ def test_lammps_leaves_files_now_and_then_and_stops_before_its_time_limit(portal
     fields = example("lammps-restart.json")
     fields["stop_means"] |= {"seconds": 30, "every": 3}
     story = portal.run(f"""
-        import time
         from scheduling.runs.services import job_folder
         names, jobs = {clusters()!r}, []
         for name in names:
@@ -155,14 +154,14 @@ def test_lammps_leaves_files_now_and_then_and_stops_before_its_time_limit(portal
             asked = job_spec.JobSpec(made, {{"cells": 4, "steps": {MELT_STEPS}}}, 2, cluster=name, method="random")
             asked = asked.with_changes({{"time_limit": 60}})
             jobs.append(submission.submit_job(User.objects.get(username="ada"), asked))
-        end = time.monotonic() + {PATIENCE}
-        while time.monotonic() < end and not all(job.state in ("stopped", "failed", "succeeded") for job in jobs):
+        for _ in looks({PATIENCE}):
             tasks.advance_jobs()
             for name in names:
                 tasks.poll_runs(name)
-            time.sleep(0.1)
             for job in jobs:
                 job.refresh_from_db()
+            if all(job.state in ("stopped", "failed", "succeeded") for job in jobs):
+                break
         print(json.dumps([[job.cluster, job.state, message(job.reason),
             [file.name for file in job_folder.checkpoints(job).glob("melt.*.restart")],
             [run.state for run in job.runs.all()]] for job in jobs]))

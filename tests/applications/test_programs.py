@@ -39,7 +39,8 @@ def cases() -> Iterator[Any]:
     """All on all their backends; those of `make test` are each on one of them, taken in turn."""
     for place, case in enumerate(CASES):
         for name in case.backends:
-            marks = [] if name == case.backends[place % len(case.backends)] else [pytest.mark.slow]
+            is_fast = name == case.backends[place % len(case.backends)] and not case.repeats
+            marks = [] if is_fast else [pytest.mark.slow]
             yield pytest.param(case, name, id=f"{name}: {case.what}, {case.with_mpi}", marks=marks)
 
 
@@ -117,6 +118,7 @@ def test_hpcc_passes_its_own_checks_on_each_backend_at_once(run: Run) -> None:
         assert "CommWorldProcs=2" in (run_dir / "hpccoutf.txt").read_text().splitlines()
 
 
+@pytest.mark.in_turn("cluster")
 def test_the_script_to_download_gives_the_same_job_by_hand(run: Run, portal: Portal, grid: Grid, cluster: str) -> None:
     command = ["sh", "-c", "echo rank $PMI_RANK of $PMI_SIZE on $(hostname)", "sh"]
     fields = {"slug": "where", "name": "where", "command": command, "mpi": "MPICH 5", "ranks": {"min": 1, "max": 8}}

@@ -27,11 +27,16 @@ def pages(people, tmp_path):
     return found
 
 
-def test_no_page_has_serious_faults_scrolls_sideways_or_asks_another_host(live_server, open_page, pages):
+#: The pages of all experiments are one template: `make test` has every third, `make test-slow` all.
+PARTS = 3
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, PARTS))])
+def test_no_page_has_serious_faults_scrolls_sideways_or_asks_another_host(live_server, open_page, pages, part):
     watched = open_page(live_server.url)
     watched.sign_in("operator")
     faults = {}
-    for address in pages:
+    for address in pages[part::PARTS]:
         assert watched.go(address).status == 200, address
         settled(watched)
         if bad := page_faults(watched):

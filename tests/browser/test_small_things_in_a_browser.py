@@ -143,6 +143,11 @@ def test_the_rest_api_is_described_in_the_look_of_the_portal(portal, people, net
     page.locator("#operations-announcements-announcements_create .opblock-summary-control").press("Enter")
     page.locator("#operations-announcements-announcements_create").get_by_role("button", name="Try it out").click()
     page.locator("#operations-announcements-announcements_create textarea").wait_for()
+    # Two hundred operations look alike: to look at all of them takes ten times as long.
+    page.evaluate(
+        """() => { for (const part of document.querySelectorAll(".opblock-tag-section"))
+        if (!part.querySelector("#operations-announcements-announcements_create")) part.remove(); }"""
+    )
     assert page_faults(portal) == []
     page.get_by_role("button", name="Dark").click()
     page.wait_for_selector("html.dark-mode")

@@ -7,12 +7,12 @@ import os
 import signal
 import sys
 import textwrap
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tests import migrated
+from tests.waiting import looks
 from tests.warm_python import WarmPython
 
 _START = """
@@ -28,6 +28,7 @@ from scheduling.runs.services import queue_actions
 from scheduling.messages import message, messages
 from scheduling.models import Application, Job, JobEvent, Run
 from gridportal.accounts.models import User
+from tests.waiting import looks
 
 def kill_at(place):
     module, name, when = place.split(":")
@@ -48,6 +49,10 @@ if os.environ.get("KILL_AT"):
 """
 
 
+#: A worker that is killed is noticed soon; one sweep over the network serves for all jobs, unless one has ended since.
+SETTINGS = {"GRIDPORTAL_LEASE_SECONDS": "1", "GRIDPORTAL_MEASURE_MAX_AGE": "1000000"}
+
+
 class Portal:
     """`run(code)` executes Python in a worker process of its own and returns what it printed as JSON."""
 
@@ -60,7 +65,7 @@ class Portal:
         inside: Sequence[str] = (),
     ) -> None:
         """`inside`: a prefix behind which its processes run, with an environment of their own."""
-        settings = {"GRIDPORTAL_HOME": str(home), "GRIDPORTAL_GRID_DIR": str(grid), "GRIDPORTAL_LEASE_SECONDS": "1"}
+        settings = {"GRIDPORTAL_HOME": str(home), "GRIDPORTAL_GRID_DIR": str(grid), **SETTINGS}
         self._env = {**os.environ, **settings, "DJANGO_SETTINGS_MODULE": "gridportal.settings", "REDIS_URL": ""}
         self._env["DATABASE_URL"] = database
         self.grid = grid
@@ -116,17 +121,15 @@ class Portal:
         All in one process, for to start one takes longer than most of what is waited for.
         """
         state, said = self.run(f"""
-            import time
             {first}
-            end = time.monotonic() + {seconds}
-            while True:
+            for _ in looks({seconds}):
                 tasks.poll_runs()
                 job = Job.objects.get(pk={job})
                 said = messages(occupancy.explanation(job))
                 if {condition}:
                     break
-                assert time.monotonic() < end, ({condition!r}, job.state, said)
-                time.sleep(0.1)
+            else:
+                raise AssertionError(({condition!r}, job.state, said))
             print(json.dumps([job.state, said]))
         """)
         return state, said
@@ -134,10 +137,10 @@ class Portal:
     def to_the_end(self, job: int, seconds: float = 120.0) -> dict[str, Any]:
         """Do what beat does until the job has ended; its story in short."""
         story: dict[str, Any] = self.run(f"""
-            import time
-            end = time.monotonic() + {seconds}
-            while time.monotonic() < end and not Job.objects.get(pk={job}).is_final:
-                tasks.advance_jobs(); tasks.poll_runs(); time.sleep(0.1)
+            for _ in looks({seconds}):
+                tasks.advance_jobs(); tasks.poll_runs()
+                if Job.objects.get(pk={job}).is_final:
+                    break
             job = Job.objects.get(pk={job})
             runs = list(job.runs.values("key", "exit_code", "verified", "seconds", "hosts", "run_dir"))
             print(json.dumps({{"state": job.state, "reason": message(job.reason), "runs": runs,
@@ -156,9 +159,7 @@ def starts(story: dict[str, Any]) -> int:
 
 def wait_for(condition: Any, what: str, seconds: float = 120.0) -> Any:
     """The first true answer of `condition`."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    for _ in looks(seconds):
         if answer := condition():
             return answer
-        time.sleep(0.1)
     raise AssertionError(f"waited {seconds:g} s in vain for {what}")

@@ -29,6 +29,7 @@ def said(home: Path | str, *words: str, **more: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     "words", [("demo", "--once"), ("prepare",), ("health",), ("person", "list"), ("testbed", "up")], ids=" ".join
 )
+@pytest.mark.in_turn("place")
 @pytest.mark.parametrize("place", ["a file", "/proc"])
 def test_a_home_that_cannot_be_is_named(tmp_path: Path, place: str, words: tuple[str, ...]) -> None:
     home = Path("/proc/of-nobody")

@@ -156,6 +156,7 @@ def test_every_entrance_closes_the_home_and_says_so(home: Path, words: list[str]
 
 
 def test_the_database_is_made_closed_where_others_may_pass(home: Path) -> None:
+    migrated.put_static_files_into(home)
     home.chmod(0o711)
     argv = [sys.executable, "-m", "gridportal", "prepare"]
     subprocess.run(argv, env=environment(home), capture_output=True, check=True, timeout=120)

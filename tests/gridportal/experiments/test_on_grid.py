@@ -53,6 +53,7 @@ def _bytes(grid) -> int:
     return sum(int(line[1]) for line in lines)
 
 
+@pytest.mark.slow
 def test_a_skeleton_is_made_and_held_against_its_program(tmp_path):
     need_namespaces()
     heat = Program("heat", ("--rows", "64", "--columns", "64", "--steps", "400"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from tests.gridportal.serve.demo.demo_process import environment, free_port
 from tests.gridportal.test_serve import family_of, home, serving, wait_until
+from tests.warm_python import WarmPython
 
 pytestmark = [pytest.mark.grid, pytest.mark.redis, pytest.mark.postgres, pytest.mark.timeout(400)]
 __all__ = ["home"]
@@ -67,9 +68,10 @@ def test_a_job_that_ends_while_the_portal_is_down_is_told_finished_once(
     hpc = {"name": "hpc", "backend": "slurm", "state_dir": str(grid.directory)}
     monkeypatch.setenv("GRIDPORTAL_CLUSTERS", json.dumps([hpc]))
     with serving(home, free_port()) as process:
-        asked(home, _SUBMIT)
-        wait_until(lambda: asked(home, _STORY)["state"] == "running", 120)
-        (directory,) = asked(home, _STORY)["runs"]
+        with asking(home) as asked:
+            asked(_SUBMIT)
+            wait_until(lambda: asked(_STORY)["state"] == "running", 120)
+            (directory,) = asked(_STORY)["runs"]
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=120)
         wait_until(lambda: family_of(home) == [] or only_the_job(home, directory), 60)
@@ -77,8 +79,9 @@ def test_a_job_that_ends_while_the_portal_is_down_is_told_finished_once(
     Path(directory, "go").touch()
     wait_until(Path(directory, "exit.json").exists, 60)
     with serving(home, free_port()) as process:
-        wait_until(lambda: asked(home, _STORY)["state"] == "succeeded", 120)
-        story = asked(home, _STORY)
+        with asking(home) as asked:
+            wait_until(lambda: asked(_STORY)["state"] == "succeeded", 120)
+            story = asked(_STORY)
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=120)
     assert story["events"] == ["queued", "placing", "starting", "running", "succeeded"]
@@ -91,9 +94,15 @@ def only_the_job(home: Path, directory: str) -> bool:
     return all(Path(os.readlink(f"/proc/{pid}/cwd")).is_relative_to(directory) for pid in family_of(home))
 
 
-def asked(home: Path, code: str) -> Any:
-    """What a command of the portal answers."""
-    argv = [sys.executable, "-c", _JOIN + code]
-    done = subprocess.run(argv, env=environment(home), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout) if done.stdout.strip() else None
+@contextmanager
+def asking(home: Path) -> Iterator[Callable[[str], Any]]:
+    """asked(code): what a command of the portal that is up answers, each in a process of its own."""
+    python = WarmPython([sys.executable], _JOIN, environment(home))
+
+    def asked(code: str) -> Any:
+        done = python.end(python.start(code), 120)
+        assert done.returncode == 0, done.err[-2000:]
+        return json.loads(done.out) if done.out.strip() else None
+
+    yield asked
+    python.close()

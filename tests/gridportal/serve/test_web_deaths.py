@@ -16,19 +16,20 @@ from pathlib import Path
 
 import pytest
 
+from tests import migrated
 from tests.gridportal.serve.demo.demo_process import free_port
 from tests.gridportal.serve.test_web_worker import answers, children_of, is_zombie, wait_until
-from tests.servers import postgres_server
 
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(1200)]
-DEATHS = int(os.environ.get("WEB_DEATHS", "24"))
+#: Each way once, and four workers end by it.
+DEATHS = int(os.environ.get("WEB_DEATHS", "20"))
 STRAY = "invalid frontend message type"
 OURS = "gridportal.serve.web_worker.Worker"
 
 
 def test_no_stray_byte_reaches_the_database_however_workers_die(tmp_path: Path) -> None:
     log = tmp_path / "database.log"
-    with log.open("wb") as out, postgres_server(out.fileno()) as url:
+    with log.open("wb") as out, migrated.postgres_server(out.fileno()) as url:
         died = deaths(url, os.environ.get("WEB_WORKER", OURS), tmp_path)
         (tmp_path / "deaths").write_text(str(died))
     found = log.read_text(errors="replace").count(STRAY)

@@ -20,6 +20,7 @@ from gridportal.slurm.submit import SlurmOptions
 from scheduling.messages import message
 from tests.gridportal.slurm.private_slurm import PrivateSlurm
 from tests.scheduling.portal import wait_for
+from tests.waiting import looks
 
 pytestmark = pytest.mark.slurm
 SpecMaker = Callable[..., RunSpec]
@@ -61,13 +62,11 @@ def overdue(private_slurm: PrivateSlurm, tmp_path_factory: pytest.TempPathFactor
 
 def wait(backend: SlurmBackend, run_id: str, state: BackendState, seconds: float = 90) -> RunStatus:
     """The status as soon as the run is in `state`."""
-    end = time.monotonic() + seconds
-    while True:
+    for _ in looks(seconds):
         status = backend.poll([run_id])[run_id]
         if status.state is state:
             return status
-        assert time.monotonic() < end, f"still {status} and not {state}"
-        time.sleep(0.1)
+    raise AssertionError(f"still {status} and not {state}")
 
 
 def output(spec: RunSpec) -> list[str]:

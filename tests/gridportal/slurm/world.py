@@ -22,7 +22,8 @@ from gridportal.base import processes as shell
 from gridportal.testbed import machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
-from tests.scheduling.portal import _START, Portal
+from tests import migrated
+from tests.scheduling.portal import _START, SETTINGS, Portal
 from tests.warm_python import WarmPython
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -161,19 +162,26 @@ class SitePortal(Portal):
         self._workers: WarmPython | None = None
         self._settings = {
             "GRIDPORTAL_HOME": home,
-            "GRIDPORTAL_LEASE_SECONDS": "1",
+            **SETTINGS,
             "DJANGO_SETTINGS_MODULE": "gridportal.settings",
             "REDIS_URL": "",
             "DATABASE_URL": "",
             "GRIDPORTAL_CLUSTERS": json.dumps(clusters),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
+        self._put_database_into(home)
         self.run("""
             for name in ("ada", "ann", "ben", "eve", "zoe"):
                 User.objects.create_user(name)
             registering.install_catalogue()
         """)
+
+    def _put_database_into(self, home: str) -> None:
+        """A copy, as of other tests' portals."""
+        folder = self._world.seen(home)
+        migrated.put_into(folder)
+        for path in (folder, *folder.iterdir()):
+            os.chown(path, PEOPLE["gridportal"], -1)
 
     def set(self, **settings: str) -> None:
         """Change settings for the processes to come."""

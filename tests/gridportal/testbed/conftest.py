@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from tests.gridportal.testbed import keys
+from tests.waiting import looks
 
 WAIT = 60.0
 MODES = ("root", "user-namespaces", "unshaped")
@@ -43,11 +43,9 @@ def connect(path):
 
 def eventually(condition: Callable[[], Any], what: str) -> Any:
     """The first true answer of `condition`; fails when there is none for WAIT seconds."""
-    end = time.monotonic() + WAIT
-    while time.monotonic() < end:
+    for _ in looks(WAIT, least=0.05):
         if answer := condition():
             return answer
-        time.sleep(0.05)
     raise AssertionError(f"waited {WAIT:g} s in vain for {what}")
 
 

@@ -96,6 +96,7 @@ def parent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[sub
     Grid(root).down()
 
 
+@pytest.mark.in_turn("parent")
 def test_killing_the_supervisor_leaves_no_process(parent: tuple[subprocess.Popen[str], Path]) -> None:
     process, root = parent
     assert len(members(root)) > 11
@@ -104,6 +105,7 @@ def test_killing_the_supervisor_leaves_no_process(parent: tuple[subprocess.Popen
     eventually(lambda: not members(root), "the end of the Grid")
 
 
+@pytest.mark.in_turn("parent")
 def test_killing_gridd_leaves_no_process(parent: tuple[subprocess.Popen[str], Path]) -> None:
     _, root = parent
     record = State(root).record()
@@ -135,6 +137,7 @@ def folder_of(state: State) -> set[str]:
     return {*files, *(path.name for path in cgroups.existing(state))}
 
 
+@pytest.mark.in_turn("parent")
 def test_killing_everybody_around_a_grid_leaves_no_folder_and_no_file_either(
     parent: tuple[subprocess.Popen[str], Path],
 ) -> None:

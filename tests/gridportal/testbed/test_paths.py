@@ -17,12 +17,12 @@ from tests.gridportal.testbed.conftest import ended, eventually, need_namespaces
 WORLD = "from mpi4py import MPI; import sys; c = MPI.COMM_WORLD; n = c.allreduce(1); c.rank or print(n, sys.argv[1:])"
 
 
-@pytest.fixture(params=["", "unshaped"], ids=["namespaces", "unshaped"])
-def grid(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Grid]:
+@pytest.fixture(scope="module", params=["", "unshaped"], ids=["namespaces", "unshaped"])
+def grid(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grid]:
     """One whose state directory has spaces in its path."""
     if not request.param:
         need_namespaces()
-    root = tmp_path / "sp ace" / "it's h"
+    root = tmp_path_factory.mktemp("paths") / "sp ace" / "it's h"
     launch.up("crossbar10", root, mode=request.param or None, with_parent=True)
     yield Grid(root)
     Grid(root).down()

@@ -30,7 +30,7 @@ def alone(tmp_path_factory):
     return mpi.events(run_dir)
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.slow), 3, 5])
 def test_the_checksum_is_that_of_one_rank(ranks, alone, tmp_path):
     done = mpi.run(ranks, AIRSHED, "--class", "S", run_dir=tmp_path)
     assert done.returncode == 0, done.stderr

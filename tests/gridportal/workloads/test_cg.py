@@ -1,4 +1,5 @@
 import json
+from functools import cache
 
 import pytest
 
@@ -8,7 +9,7 @@ from tests.gridportal.workloads import mpi
 CG = "gridportal.workloads.cg"
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+@pytest.mark.parametrize("ranks", [1, 2, 4, pytest.param(8, marks=pytest.mark.slow)])
 def test_class_s_reaches_the_official_eigenvalue(ranks, tmp_path):
     done = mpi.run(ranks, CG, "--class", "S", run_dir=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -38,17 +39,21 @@ def test_one_rank_reports_no_communication(tmp_path):
     assert not any("communicate" in event for event in mpi.events(tmp_path))
 
 
-@pytest.mark.parametrize("ranks", [4, 8])
-def test_messages_go_to_the_partners_of_the_grid_only(ranks):
+@cache
+def messages_seen(ranks):
     done = mpi.run(ranks, "tests.gridportal.workloads.cg_partners")
-    seen = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("ranks", [4, pytest.param(8, marks=pytest.mark.slow)])
+def test_messages_go_to_the_partners_of_the_grid_only(ranks):
+    seen = messages_seen(ranks)
     assert seen["verified"]
     assert seen["partners"] == [sorted(make_grid(rank, ranks, 1400).partners) for rank in range(ranks)]
 
 
 def test_on_four_ranks_messages_run_between_three_pairs():
-    done = mpi.run(4, "tests.gridportal.workloads.cg_partners")
-    partners = json.loads(done.stdout.splitlines()[-1])["partners"]
+    partners = messages_seen(4)["partners"]
     pairs = {frozenset((rank, other)) for rank, others in enumerate(partners) for other in others}
     assert len(pairs) == 3
 

@@ -17,7 +17,7 @@ def alone(tmp_path_factory):
     return result(run_dir)
 
 
-@pytest.mark.parametrize("ranks", [2, 4, 6])
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.slow), 6])
 def test_the_result_is_the_same_bit_for_bit_on_any_number_of_ranks(ranks, alone, tmp_path):
     done = mpi.run(ranks, HEAT, *SMALL, run_dir=tmp_path)
     assert done.returncode == 0, done.stderr

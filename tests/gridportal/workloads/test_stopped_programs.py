@@ -27,7 +27,7 @@ def stopped_at_once(program: str, arguments: list[str], run_dir: Path) -> None:
     assert ("stopped" in events, "result" in events) == (True, False)
 
 
-@pytest.mark.parametrize("ranks", [6, 3])
+@pytest.mark.parametrize("ranks", [pytest.param(6, marks=pytest.mark.slow), 3])
 def test_a_plate_that_was_stopped_ends_with_the_same_bits(ranks: int, tmp_path: Path) -> None:
     program, arguments = PLATE
     stopped_at_once(program, arguments, tmp_path)
@@ -39,7 +39,7 @@ def test_a_plate_that_was_stopped_ends_with_the_same_bits(ranks: int, tmp_path: 
     assert moved[-1]["figures"]["checksum"] == whole[-1]["figures"]["checksum"]
 
 
-@pytest.mark.parametrize("ranks", [8, 2])
+@pytest.mark.parametrize("ranks", [pytest.param(8, marks=pytest.mark.slow), 2])
 def test_cg_that_was_stopped_reaches_the_official_eigenvalue(ranks: int, tmp_path: Path) -> None:
     program, arguments = CG
     stopped_at_once(program, arguments, tmp_path)

@@ -17,7 +17,6 @@ import pytest
 from gridportal.base import processes as shell
 from tests import migrated
 from tests.monitoring.telemetry.recorders import MOMENTS, SUBJECTS, value
-from tests.servers import postgres_server
 
 HERE = Path(__file__).resolve().parents[3]
 
@@ -55,7 +54,7 @@ def portal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Portal]:
     if request.param == "sqlite":
         yield Portal(tmp_path, "")
         return
-    with postgres_server() as url:
+    with migrated.postgres_server() as url:
         yield Portal(tmp_path, url)
 
 

@@ -89,6 +89,7 @@ def act(job: Job, grid: FakeGrid) -> None:
         end_well(job, grid)
 
 
+@pytest.mark.in_turn("after")  # after one step is before the next
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step[1])
 def test_a_worker_killed_at_any_step_costs_time_and_nothing_else(

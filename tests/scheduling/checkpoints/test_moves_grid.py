@@ -19,15 +19,15 @@ pytestmark = pytest.mark.grid
 #: It asks for a move to three other nodes, and does what beat does until that is over.
 MOVE = """
     from scheduling.checkpoints.services.requesting import stop_and_continue
-    import time
     job = Job.objects.get(pk={job})
     before = job.runs.get().placement.nodes
     nodes = [name for name in {names!r} if name not in before][:3]
     row = stop_and_continue(job, by=User.objects.get(username="ada"), nodes=nodes)
-    end = time.monotonic() + 200
-    while row.is_open and time.monotonic() < end:
-        tasks.advance_jobs(); tasks.poll_runs(); time.sleep(0.1)
+    for _ in looks(200):
+        tasks.advance_jobs(); tasks.poll_runs()
         row.refresh_from_db()
+        if not row.is_open:
+            break
     names = ("writing", "telemetry", "information", "schedule", "other", "start", "reading", "total", "paused")
     first = job.runs.get(number=1)
     print(json.dumps({{"state": row.state, "said": message(row.reason), "nodes": nodes,
@@ -58,7 +58,7 @@ def portal(grid: Path, tmp_path_factory: pytest.TempPathFactory) -> Portal:
     return Portal(tmp_path_factory.mktemp("home"), Path(state), clusters=clusters)
 
 
-@pytest.mark.parametrize("cluster", ["grid", "hpc"])
+@pytest.mark.parametrize("cluster", [pytest.param("grid", marks=pytest.mark.slow), "hpc"])
 def test_the_heated_plate_goes_on_with_another_number_of_ranks_and_comes_to_the_same_end(
     portal: Portal, grid: Path, cluster: str
 ) -> None:
@@ -77,7 +77,7 @@ def test_the_heated_plate_goes_on_with_another_number_of_ranks_and_comes_to_the_
     assert starts(story) == 2
 
 
-@pytest.mark.parametrize("place", ["_made:after", "start_runs:before"])
+@pytest.mark.parametrize("place", ["_made:after", pytest.param("start_runs:before", marks=pytest.mark.slow)])
 def test_a_killed_worker_costs_a_move_time_and_nothing_else(portal: Portal, place: str) -> None:
     job = portal.submit("heat-2d", 2, asking={"cluster": "grid"}, steps=6000, rows=200, columns=200)
     portal.follow(job, "job.state == 'running'", first="tasks.place_jobs('grid')")
@@ -87,9 +87,8 @@ def test_a_killed_worker_costs_a_move_time_and_nothing_else(portal: Portal, plac
         stop_and_continue(Job.objects.get(pk={job}), by=User.objects.get(username="ada"), ranks=3)
     """)
     step = """
-        import time
-        while True:
-            tasks.poll_runs(); time.sleep(0.1)
+        for _ in looks(100):
+            tasks.poll_runs()
     """
     assert portal.run(step, kill_at=f"scheduling.checkpoints.services.next_run:{place}") is None
     story = portal.to_the_end(job)

@@ -24,7 +24,7 @@ from scheduling.jobs.filters import SORTS, JobFilterForm, ordering
 from scheduling.jobs.models import Application, Job
 from scheduling.pages.job_list import JobList
 from scheduling.pages.selectors import jobs_visible_to
-from tests.servers import postgres_server
+from tests import migrated
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -104,7 +104,7 @@ def test_names_are_looked_through_once(
 @pytest.mark.postgres
 @pytest.mark.timeout(600)
 def test_a_search_lists_the_same_on_postgresql(tmp_path: Path) -> None:
-    with postgres_server() as url:
+    with migrated.postgres_server() as url:
         env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "TESTS_HOME": str(tmp_path)}
         words = [sys.executable, "-m", "tests.scheduling.pages.searches", "2000"]
         done = shell.run(words, timeout=500, cwd=ROOT, env=env | {"DATABASE_URL": url})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gridportal.base import processes as shell
-from tests.servers import postgres_server
+from tests import migrated
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -18,14 +18,14 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.mark.postgres
 @pytest.mark.timeout(900)
 def test_every_page_is_read_by_indexes(tmp_path: Path) -> None:
-    with postgres_server() as url:
+    with migrated.postgres_server() as url:
         env = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "tests.settings",
             "TESTS_HOME": str(tmp_path),
             "DATABASE_URL": url,
         }
-        done = shell.run([sys.executable, "-m", "tests.scheduling.pages.plans", "1000"], timeout=800, cwd=ROOT, env=env)
+        done = shell.run([sys.executable, "-m", "tests.scheduling.pages.plans", "300"], timeout=800, cwd=ROOT, env=env)
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["whole"] == {}
     assert found["statements"] > 200

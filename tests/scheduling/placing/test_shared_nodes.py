@@ -17,9 +17,9 @@ from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.placing.selectors.occupancy import Reasons
 from scheduling.placing.services import following, recovery
+from tests import migrated
 from tests.fake_grid import FakeGrid
 from tests.scheduling.portal import Portal
-from tests.servers import postgres_server
 
 Submit = Callable[..., Job]
 SHARED = Cluster(name="grid", backend="grid", share_nodes=True)
@@ -196,7 +196,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "sqlite":
         yield ""
         return
-    with postgres_server() as url:
+    with migrated.postgres_server() as url:
         yield url
 
 

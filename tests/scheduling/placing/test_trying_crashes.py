@@ -78,6 +78,7 @@ def go_on(job: Job, grid: FakeGrid, rounds: int = 30) -> Job:
     return job
 
 
+@pytest.mark.in_turn("after")  # after one step is before the next
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step[1])
 def test_a_worker_killed_at_any_step_costs_time_and_nothing_else(

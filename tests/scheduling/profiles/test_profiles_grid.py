@@ -33,7 +33,10 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grid]:
 
 @pytest.mark.parametrize(
     ("program", "pairs"),
-    [("cg", {(0, 1), (1, 2), (2, 3)}), ("heat", {(0, 1), (0, 2), (1, 3), (2, 3)})],
+    [
+        ("cg", {(0, 1), (1, 2), (2, 3)}),
+        pytest.param("heat", {(0, 1), (0, 2), (1, 3), (2, 3)}, marks=pytest.mark.slow),
+    ],
 )
 def test_connections_show_what_the_trace_shows(
     grid: Grid, tmp_path: Path, program: str, pairs: set[tuple[int, int]]

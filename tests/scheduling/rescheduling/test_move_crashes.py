@@ -80,6 +80,7 @@ def go_on(job: Job, grid: FakeGrid, operator: Any, rounds: int = 30) -> MoveDeci
     return decision_of(job)
 
 
+@pytest.mark.in_turn("after")  # after one step is before the next
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step[0]}-{step[2]}")
 def test_who_is_killed_at_a_step_of_a_decision_costs_time_and_nothing_else(

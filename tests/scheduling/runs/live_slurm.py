@@ -19,6 +19,7 @@ from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.messages import message
 from scheduling.placing.services import following, submission
 from scheduling.runs.models import Run
+from tests.waiting import looks
 
 NODES = ("m1", "m2", "m3", "m4", "m5", "m6")
 #: What every program of these tests prints first: its rank and the node that the rank runs on.
@@ -99,11 +100,9 @@ class LiveSlurm:
 
     def until(self, condition: Callable[[], Any], what: str, seconds: float = 60.0) -> Any:
         """The first true answer."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        for _ in looks(seconds):
             if answer := condition():
                 return answer
-            time.sleep(0.1)
         raise AssertionError(f"waited {seconds:g} s in vain for {what}: {self.ask('squeue', '--states=all')}")
 
     def saved(self, job: str) -> None:

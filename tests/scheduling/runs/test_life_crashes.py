@@ -99,6 +99,7 @@ def to_the_end(job: Job, grid: FakeGrid, rounds: int = 12) -> Job:
     return job
 
 
+@pytest.mark.in_turn("after")  # after one step is before the next
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step[1])
 def test_a_worker_killed_at_any_step_leaves_a_job_that_ends_once(

@@ -10,8 +10,8 @@ import pytest
 
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
+from tests import migrated
 from tests.scheduling.portal import Portal, starts, wait_for
-from tests.servers import postgres_server
 
 pytestmark = pytest.mark.grid
 
@@ -82,7 +82,7 @@ def test_two_workers_that_choose_at_once_never_share_a_node(portal: Portal, tmp_
 
 
 def test_life_and_choices_are_the_same_on_postgresql(grid: Path, tmp_path: Path) -> None:
-    with postgres_server() as url:
+    with migrated.postgres_server() as url:
         portal = Portal(tmp_path / "home", grid, url)
         story = portal.to_the_end(portal.submit("nas-cg", 2, **{"class": "S"}))
         assert story["state"] == "succeeded", story["reason"]
@@ -108,12 +108,19 @@ def test_many_workers_on_the_same_jobs_start_each_once(portal: Portal) -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        "scheduling.placing.services.snapshot:_measured:before",
-        "scheduling.placing.services.storing:_write_runs:after",
-        "scheduling.runs.services.starting:_hand_over:before",
-        "scheduling.runs.services.starting:_hand_over:after",
-        "scheduling.runs.services.ending:_verdict:before",
-        "scheduling.runs.services.phase_totals:add_phases:after",
+        *(
+            "scheduling.placing.services.storing:_write_runs:after",
+            "scheduling.runs.services.starting:_hand_over:after",
+            "scheduling.runs.services.phase_totals:add_phases:after",
+        ),
+        *(
+            pytest.param(place, marks=pytest.mark.slow)
+            for place in (
+                "scheduling.placing.services.snapshot:_measured:before",
+                "scheduling.runs.services.starting:_hand_over:before",
+                "scheduling.runs.services.ending:_verdict:before",
+            )
+        ),
     ],
 )
 def test_a_killed_worker_costs_time_and_nothing_else(portal: Portal, place: str) -> None:
@@ -121,10 +128,9 @@ def test_a_killed_worker_costs_time_and_nothing_else(portal: Portal, place: str)
     step = "tasks.place_jobs('grid')"
     if "ending" in place or "phase_totals" in place:
         portal.run(step)
-        step = f"""
-            import time
-            while not Job.objects.get(pk={job}).is_final:
-                tasks.poll_runs(); time.sleep(0.1)
+        step = """
+            for _ in looks(100):
+                tasks.poll_runs()
         """
     assert portal.run(step, kill_at=place) is None
     story = portal.to_the_end(job)

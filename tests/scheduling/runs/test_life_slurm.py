@@ -109,11 +109,16 @@ def test_the_grid_beside_it_runs_jobs_of_its_own(portal: Portal) -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        "scheduling.placing.services.storing:_write_runs:after",
-        "scheduling.runs.services.starting:_hand_over:before",
         "gridportal.slurm.submit:script:after",
         "gridportal.slurm.submit:parse_id:before",
-        "scheduling.runs.services.starting:release_all:before",
+        *(
+            pytest.param(place, marks=pytest.mark.slow)
+            for place in (
+                "scheduling.placing.services.storing:_write_runs:after",
+                "scheduling.runs.services.starting:_hand_over:before",
+                "scheduling.runs.services.starting:release_all:before",
+            )
+        ),
     ],
 )
 def test_a_worker_killed_around_the_submission_leaves_one_run(portal: Portal, place: str) -> None:
@@ -218,6 +223,7 @@ def nodes_of(portal: Portal, job: int) -> list[str]:
     return nodes
 
 
+@pytest.mark.slow
 def test_a_traced_job_leaves_a_profile(portal: Portal) -> None:
     need(MPICH, "gcc")
     jobs = [portal.submit("nas-cg", 4, asking={"trace": True}, **{"class": name}) for name in ("S", "W")]

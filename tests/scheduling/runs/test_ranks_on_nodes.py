@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from scheduling.runs.adapters.grid import GridBackend
 from scheduling.runs.core.script import Script, render
 from tests.applications.conftest import example, need
 from tests.gridportal.testbed.networks import crossbar
+from tests.waiting import looks
 
 pytestmark = pytest.mark.grid
 BESIDE = Path(sys.executable).parent
@@ -98,9 +98,10 @@ def start(backend: Backend, folder: Path, nodes: tuple[str, ...], argv: tuple[st
 
 def printed(backend: Backend, folder: Path) -> str:
     """What it printed until its good end."""
-    run, end = folder.name, time.monotonic() + LONGEST
-    while backend.poll([run])[run].state is not BackendState.FINISHED and time.monotonic() < end:
-        time.sleep(0.1)
+    run = folder.name
+    for _ in looks(LONGEST):
+        if backend.poll([run])[run].state is BackendState.FINISHED:
+            break
     log = (folder / "output.log").read_text()
     assert backend.poll([run])[run].exit_code == 0, log
     return log
@@ -159,6 +160,7 @@ def test_lammps_runs_with_eight_ranks_on_four_nodes(backends: dict[str, Backend]
     assert "8 procs for 60 steps with 500 atoms" in log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", [pytest.param("grid", marks=pytest.mark.bench), "slurm"])
 def test_hpcc_runs_with_eight_ranks_on_four_nodes(backends: dict[str, Backend], tmp_path: Path, cluster: str) -> None:
     """With matrices of 240: of the updates of a smaller table HPCC itself loses more than the 1 % that it allows. It

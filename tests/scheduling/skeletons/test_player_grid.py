@@ -26,6 +26,7 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grid]:
         yield grid
 
 
+@pytest.mark.slow
 def test_the_skeleton_of_an_open_mpi_program_is_tried_with_open_mpi(grid: Grid, tmp_path: Path, programs: Path) -> None:
     need("mpicc.openmpi", "mpirun.openmpi", "gcc")
     program = programs / "ring"

@@ -56,6 +56,7 @@ def output_of(program: Executable, folder: Path, ranks: int) -> str:
     return done.stdout
 
 
+@pytest.mark.in_turn("mpi")
 @pytest.mark.parametrize("mpi", Mpi)
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 def test_a_program_checks_itself_with_either_mpi(source, mpi, tmp_path):

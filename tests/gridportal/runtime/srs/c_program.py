@@ -13,7 +13,11 @@ import pytest
 from tests.gridportal.runtime.srs.conftest import Compiled
 from tests.scheduling.profiles.tracing.conftest import LAUNCHERS, MPICH
 
-BOTH = pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
+#: Each test with one of them, the next with the other; all with both under `make test-slow`.
+BOTH = [
+    pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"]),
+    pytest.mark.in_turn("mpicc"),
+]
 
 
 class Program:

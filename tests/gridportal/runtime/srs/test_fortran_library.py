@@ -15,7 +15,10 @@ from tests.gridportal.runtime.srs.conftest import Compiled
 from tests.scheduling.profiles.tracing.conftest import LAUNCHERS, need
 
 SOURCE = "stoppable_fortran.F90"
-pytestmark = pytest.mark.parametrize("mpicc", ["mpicc.mpich", "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
+pytestmark = [
+    pytest.mark.parametrize("mpicc", ["mpicc.mpich", "mpicc.openmpi"], ids=["MPICH", "Open MPI"]),
+    pytest.mark.in_turn("mpicc"),
+]
 
 
 def run(mpicc: str, ranks: int, *words: Any) -> dict[str, Any]:

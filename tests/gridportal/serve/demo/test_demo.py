@@ -23,7 +23,7 @@ from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
 from tests import migrated
 from tests.gridportal.serve.demo.demo_process import command, environment, running_demo
-from tests.servers import postgres_server, redis_server
+from tests.servers import redis_server
 
 pytestmark = [pytest.mark.grid, pytest.mark.timeout(400)]
 
@@ -71,7 +71,8 @@ def check_story(story: dict, nodes: int = 4) -> None:
 
 
 @pytest.mark.parametrize(
-    "servers", ["embedded", pytest.param("production", marks=[pytest.mark.redis, pytest.mark.postgres])]
+    "servers",
+    ["embedded", pytest.param("production", marks=[pytest.mark.redis, pytest.mark.postgres, pytest.mark.slow])],
 )
 def test_one_job_is_placed_run_and_verified_on_both_sets_of_servers(home: Path, servers: str) -> None:
     with ExitStack() as stack:
@@ -79,7 +80,7 @@ def test_one_job_is_placed_run_and_verified_on_both_sets_of_servers(home: Path, 
         if servers == "production":
             more = {
                 "REDIS_URL": stack.enter_context(redis_server()),
-                "DATABASE_URL": stack.enter_context(postgres_server()),
+                "DATABASE_URL": stack.enter_context(migrated.postgres_server()),
             }
         done = subprocess.run(
             command("--once", "--json"), env=environment(home, **more), capture_output=True, text=True, timeout=200
@@ -89,6 +90,7 @@ def test_one_job_is_placed_run_and_verified_on_both_sets_of_servers(home: Path, 
         assert (home / "gridportal.sqlite3").exists() == (servers == "embedded")
 
 
+@pytest.mark.slow
 def test_killing_the_supervisor_takes_everything_down(home: Path) -> None:
     with running_demo(home) as (demo, _):
         assert len(family_of(home)) > 5

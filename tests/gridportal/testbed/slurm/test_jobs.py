@@ -107,6 +107,7 @@ def test_a_job_of_the_urgent_partition_takes_the_nodes_of_one_that_can_be_requeu
     assert "Restarts=1" in cluster.ask("scontrol", "show", "job", first).stdout
 
 
+@pytest.mark.slow
 def test_a_job_that_is_put_back_into_the_queue_goes_on_from_the_file_that_it_left(cluster: SlurmGrid) -> None:
     restart = RestartArguments(("-r", "chosen"), ("-r", "{file}"), str(cluster.work), "melt.*.restart")
     script = (

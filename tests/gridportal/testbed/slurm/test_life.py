@@ -41,7 +41,7 @@ def members(space: str) -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and pid_space(int(name)) == space]
 
 
-@pytest.mark.parametrize("way", ["down", "kill gridd", "kill the first process"])
+@pytest.mark.parametrize("way", ["down", "kill gridd", pytest.param("kill the first process", marks=pytest.mark.slow)])
 def test_no_process_mount_or_device_is_left(tmp_path: Path, way: str) -> None:
     need_slurm()
     root = tmp_path / "grid"

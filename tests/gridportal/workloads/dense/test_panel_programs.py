@@ -33,7 +33,7 @@ def stopped(ranks: int, program: str, run_dir: Path, *arguments: str) -> int:
 
 
 @by_program
-@pytest.mark.parametrize("ranks", [1, 4, 5, 6])
+@pytest.mark.parametrize("ranks", [1, 4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (5, 6))])
 def test_tiny_problems_have_the_results_of_numpy_on_any_grid(program: str, ranks: int) -> None:
     done = mpi.run(ranks, TINY, program)
     assert done.returncode == 0, done.stderr
@@ -43,6 +43,7 @@ def test_tiny_problems_have_the_results_of_numpy_on_any_grid(program: str, ranks
 
 
 @by_program
+@pytest.mark.in_turn("ranks", "block")
 @pytest.mark.parametrize(("ranks", "block"), [(6, 24), (3, 16)])
 def test_what_stops_on_four_ranks_goes_on_with_others(program: str, ranks: int, block: int, tmp_path: Path) -> None:
     panels = stopped(4, program, tmp_path, "--size", "300", "--block", "16")
@@ -53,7 +54,9 @@ def test_what_stops_on_four_ranks_goes_on_with_others(program: str, ranks: int, 
     assert events[-1]["verified"] is True
 
 
-@by_program
+@pytest.mark.parametrize(
+    "program", ["lu_system", *(pytest.param(name, marks=pytest.mark.slow) for name in ("qr", "eigenvalues"))]
+)
 def test_a_stop_changes_no_bit_where_the_grid_stays(program: str, tmp_path: Path) -> None:
     size = ("--size", "200", "--block", "16")
     assert stopped(4, program, tmp_path / "stopped", *size) < 200 // 16

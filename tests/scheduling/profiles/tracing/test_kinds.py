@@ -44,6 +44,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return request.param, compiled(request.param, "kinds.c", tmp_path_factory.mktemp("kinds") / "kinds")
 
 
+@pytest.mark.in_turn("program")
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_call_is_counted(traced: Traced, program: tuple[str, str], kind: str, tmp_path: Path) -> None:
     calls, to_next, limits = KINDS[kind]

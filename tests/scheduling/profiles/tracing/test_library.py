@@ -62,6 +62,7 @@ def times(found: Trace, rank: int) -> Counter[str]:
     return count
 
 
+@pytest.mark.in_turn("mpicc")
 @pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
 def test_a_c_program_is_recorded_call_by_call(traced: Traced, mpicc: str, tmp_path: Path) -> None:
     found = traced(mpicc, RANKS, compiled(mpicc, "many.c", tmp_path / "many"), "12")
@@ -102,6 +103,7 @@ def test_a_c_program_is_recorded_call_by_call(traced: Traced, mpicc: str, tmp_pa
     assert (anyone.source, anyone.tag) == (ANY, ANY)
 
 
+@pytest.mark.in_turn("mpicc")
 @pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
 def test_ranks_in_a_part_of_the_world_are_those_of_the_world(traced: Traced, mpicc: str, tmp_path: Path) -> None:
     found = traced(mpicc, RANKS, compiled(mpicc, "many.c", tmp_path / "many"), "1")
@@ -115,6 +117,7 @@ def test_ranks_in_a_part_of_the_world_are_those_of_the_world(traced: Traced, mpi
     assert sizes[2, 3] >= 8000 + 40 + 4 + persistent
 
 
+@pytest.mark.in_turn("mpi")
 @pytest.mark.parametrize("source", FORTRAN)
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
 def test_a_fortran_program_is_recorded_once(traced: Traced, mpi: str, source: str, tmp_path: Path) -> None:
@@ -213,7 +216,10 @@ SQUARE = {(0, 1), (0, 2), (1, 3), (2, 3)}
 
 @pytest.mark.parametrize(
     ("program", "pairs"),
-    [("is_sort", ALL), ("bt", ALL), ("ft", ALL), ("mg", SQUARE), ("lu", SQUARE), ("ep", set())],
+    [
+        *(("is_sort", ALL), ("mg", SQUARE), ("ep", set())),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("bt", ALL), ("ft", ALL), ("lu", SQUARE))),
+    ],
 )
 def test_the_nas_programs_talk_as_figure_2_shows(traced: Traced, program: str, pairs: set[tuple[int, int]]) -> None:
     words = [sys.executable, "-m", f"gridportal.workloads.{program}"]

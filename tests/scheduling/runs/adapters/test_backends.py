@@ -27,6 +27,7 @@ from scheduling.jobs.core.launcher import LAUNCHER
 from scheduling.runs.adapters import grid as grid_adapter
 from scheduling.runs.adapters.grid import GridBackend
 from scheduling.runs.core.script import Script, render
+from tests.waiting import looks
 
 
 @pytest.fixture(scope="module", params=["shaped", "unshaped", "slurm", "local"])
@@ -95,12 +96,10 @@ def until_finished(backend: Backend, run_id: str, seconds: float = 120.0) -> Run
 
 
 def until(backend: Backend, run_id: str, state: BackendState, seconds: float = 120.0) -> RunStatus:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    for _ in looks(seconds):
         status = backend.poll([run_id])[run_id]
         if status.state is state:
             return status
-        time.sleep(0.05)
     raise AssertionError(f"{run_id} did not become {state}: {status}")
 
 
