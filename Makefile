@@ -1,7 +1,7 @@
 # Two commands do everything: make demo, make test.
 BIN := .venv/bin
 # Marks of tests with real parts.
-REAL := grid or browser or redis or postgres or slurm or prometheus
+REAL := grid or browser or redis or postgres or slurm or prometheus or ldap
 export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 
 .PHONY: demo serve setup setup-dev test test-slow test-quick fuzz fuzz-api check format bench bench-load chaos clean help

@@ -36,6 +36,9 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.mfa",
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
@@ -61,6 +64,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "gridportal.web.middleware.NoStoreMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "gridportal.accounts.second_factor_middleware.SecondFactorMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "gridportal.web.middleware.ContentSecurityPolicyMiddleware",
@@ -131,6 +136,9 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ] + [{"NAME": "gridportal.accounts.passwords.RevokeTokens"}]
+MFA_ADAPTER = "gridportal.accounts.second_factors.SecretsAdapter"
+MFA_TOTP_TOLERANCE = 1  # a code may be one older or newer than the clock says
+SOCIALACCOUNT_STORE_TOKENS = False
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "jobs"
 LOGOUT_REDIRECT_URL = "sign-in"

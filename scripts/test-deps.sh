@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests use beside Python: Chromium, Redis, PostgreSQL, Prometheus, Slurm with accounts, Open MPI,
-# compilers, LAMMPS, HPCC and Quantum ESPRESSO, sudo, sshd, bubblewrap; Debian's MPICH: mpicc and mpiexec stay those of
+# slapd, compilers, LAMMPS, HPCC and Quantum ESPRESSO, sudo, sshd, bubblewrap; Debian's MPICH: mpicc and mpiexec stay those of
 # Open MPI, and in .venv/bin the portal's own. Only as root on Debian; elsewhere the tests that need a missing one are
 # skipped and say so.
 set -eu
@@ -14,6 +14,7 @@ command -v prometheus >/dev/null 2>&1 || missing="$missing prometheus"
 command -v prometheus-node-exporter >/dev/null 2>&1 || missing="$missing prometheus-node-exporter"
 command -v cp.x >/dev/null 2>&1 || missing="$missing quantum-espresso quantum-espresso-data"
 command -v hpcc >/dev/null 2>&1 || missing="$missing hpcc"
+[ -x /usr/sbin/slapd ] || missing="$missing slapd"
 command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 command -v gfortran >/dev/null 2>&1 || missing="$missing gfortran"
 command -v sudo >/dev/null 2>&1 || missing="$missing sudo"

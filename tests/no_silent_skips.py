@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-_REAL_PARTS = ("grid", "browser", "redis", "postgres", "slurm", "prometheus")
+_REAL_PARTS = ("grid", "browser", "redis", "postgres", "slurm", "prometheus", "ldap")
 
 
 def _on_ci() -> bool:

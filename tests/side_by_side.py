@@ -42,7 +42,7 @@ _LONG_FIRST = (
     "tests/scheduling/pages/test_plans.py",
 )
 #: How a file says that it has tests with real parts.
-_REAL = re.compile(r"mark\.(grid|browser|redis|postgres|slurm|prometheus)\b")
+_REAL = re.compile(r"mark\.(grid|browser|redis|postgres|slurm|prometheus|ldap)\b")
 _CHECKOUT = Path(__file__).parents[1]
 
 

@@ -30,6 +30,9 @@ from tests.scheduling.rescheduling.proposals import propose
 
 ROLES = ("anonymous", "user", "other", "operator", "manager", "administrator")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+#: Addresses about a person; and those that nobody uses on themselves.
+_OF_PERSON = ("person-role", "person-switch", "api-person-detail")
+_OF_SOMEBODY_ELSE = ("person-second-factor-reset", "api-person-second-factor")
 
 #   address                  method      anonymous user other operator manager administrator
 TABLE = {
@@ -38,9 +41,20 @@ TABLE = {
     ("sign-in", "PUT"):                  "405 302 302 302 302 302",
     ("sign-in", "PATCH"):                "405 302 302 302 302 302",
     ("sign-in", "DELETE"):               "405 302 302 302 302 302",
+    ("sign-in-code", "GET"):             "302 302 302 302 302 302",
+    ("sign-in-code", "POST"):            "302 302 302 302 302 302",
+    ("sign-in-provider", "POST"):        "404 404 404 404 404 404",
+    ("sign-in-provider-callback", "GET"): "404 404 404 404 404 404",
     ("sign-out", "POST"):                "302 302 302 302 302 302",
     ("account", "GET"):                  "302 200 200 200 200 200",
     ("account-password", "POST"):        "302 302 302 302 302 302",
+    ("second-factor", "GET"):            "302 200 200 200 200 200",
+    ("second-factor", "POST"):           "302 403 403 403 403 403",
+    ("second-factor-remove", "POST"):    "302 422 422 422 422 422",
+    ("second-factor-codes", "POST"):     "302 422 422 422 422 422",
+    ("account-provider-join", "POST"):   "302 404 404 404 404 404",
+    ("account-ldap-join", "POST"):       "302 404 404 404 404 404",
+    ("account-identity-leave", "POST"):  "302 302 302 302 302 302",
     ("account-token-add", "POST"):       "302 200 200 200 200 200",
     ("account-token-revoke", "POST"):    "302 302 404 404 404 404",
     ("audit", "GET"):                    "302 403 403 200 200 200",
@@ -183,6 +197,10 @@ TABLE = {
     ("person-invite", "POST"):           "302 403 403 403 403 422",
     ("person-role", "POST"):             "302 403 403 403 403 302",
     ("person-switch", "POST"):           "302 403 403 403 403 302",
+    ("person-second-factor-reset", "POST"): "302 403 403 403 403 302",
+    ("settings-try-provider", "POST"):   "302 403 403 403 403 404",
+    ("settings-try-ldap", "POST"):       "302 403 403 403 403 404",
+    ("api-person-second-factor", "DELETE"): "401 403 403 403 403 204",
     ("settings", "GET"):                 "302 403 403 403 403 200",
     ("api-person-list", "GET"):          "401 403 403 403 403 200",
     ("api-person-list", "POST"):         "401 403 403 403 403 201",
@@ -457,6 +475,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         "api-application-publish": ["ep"],
         **{name: [swept] for name in ("sweep", "sweep-csv", "sweep-cancel", "api-sweep-detail", "api-sweep-cancel")},
         "account-token-revoke": [token],
+        "account-identity-leave": [1],
         "api-token": [token],
         "application": ["ep"],
         "application-edit": ["ep"],
@@ -496,7 +515,8 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         **{name: [] for name in ("alert-rule-new", "api-alert-rule-list")},
         **{name: [over] for name in ("maintenance-end", "api-maintenance-detail")},
         **{name: [announced] for name in ("announcement-end", "api-announcement-detail")},
-        **{name: [people["other"].pk] for name in ("person-role", "person-switch", "api-person-detail")},
+        **{name: [people["other"].pk] for name in _OF_PERSON},
+        **{name: [people["user"].pk] for name in _OF_SOMEBODY_ELSE},
         **{name: ["ocean"] for name in ("project", "project-edit", "api-project-detail")},
         "budget-new": ["ocean"],
         "budget-edit": ["ocean", given],

@@ -15,6 +15,10 @@ from gridportal.accounts.models import ApiToken, AuditEvent, User
 from gridportal.accounts.people import shut_out
 from gridportal.accounts.tokens import revoke_token
 
+# What allauth keeps has pages of the portal's own; here one could read secrets, or join people by hand.
+for _model in [model for model in admin.site._registry if model._meta.app_label in ("account", "socialaccount", "mfa")]:
+    admin.site.unregister(_model)
+
 if TYPE_CHECKING:  # as the program runs, Django's classes take no types
     _RowsAdmin = admin.ModelAdmin[Any]
     _PeopleAdmin = UserAdmin[User]

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -86,3 +87,10 @@ class People(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericV
             if "is_active" in asked.validated_data:
                 managing.let_in(caller(request), person, asked.validated_data["is_active"])
         return Response(PersonSerializer(User.objects.get(pk=person.pk)).data)
+
+    @extend_schema(responses={204: None})
+    @action(detail=True, methods=["delete"], url_path="second-factor", url_name="second-factor")
+    def second_factor(self, request: Request, pk: str) -> Response:
+        """Take away the second factor of somebody who has lost it; sessions end, API tokens stay."""
+        managing.reset_second_factor(caller(request), self.get_object())
+        return Response(status=204)

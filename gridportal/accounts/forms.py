@@ -1,4 +1,4 @@
-"""Sign-in, and a new API token."""
+"""Sign-in, second factors, identities elsewhere, and a new API token."""
 
 from __future__ import annotations
 
@@ -6,23 +6,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from gridportal.accounts import sign_in, tokens
+from gridportal.accounts import ldap_sign_in, sign_in, tokens
+from gridportal.accounts.entering import Way
 from gridportal.accounts.models import User
+from gridportal.accounts.refusals import Refusal, SignInRefusedError
 from gridportal.accounts.roles import ALL_ROLES
 from gridportal.base.dates import MomentField
 
 
 class SignInForm(AuthenticationForm):
-    """Username and password; after five failures from one address it asks to wait."""
+    """Username and password, of the LDAP server or of the portal; after five failures from one address it asks to
+    wait. `way` is how the person was recognized."""
+
+    way = Way.PASSWORD
 
     error_messages = {
         "invalid_login": "This username and password do not belong together. Both are case-sensitive.",
         "inactive": "This account has been switched off; ask an administrator.",
         "wait": "Too many failed sign-ins: try again in %(minutes)s min.",
+        "no_passwords": "Nobody signs in with a password here.",
     }
 
     def clean(self) -> dict[str, Any]:
@@ -33,10 +40,36 @@ class SignInForm(AuthenticationForm):
         if minutes:
             raise ValidationError(self.error_messages["wait"], code="wait", params={"minutes": minutes})
         try:
-            return super().clean()
+            if not self._is_in_directory(username, self.cleaned_data["password"]):
+                self._check_own_password()
         except ValidationError:
             sign_in.record_failure(username, self._sent)
             raise
+        return self.cleaned_data
+
+    def _is_in_directory(self, username: str, password: str) -> bool:
+        """Whether it is somebody of the LDAP server. Raises ValidationError for whom the portal does not let in; a
+        server that does not answer keeps nobody out who has a password of the portal."""
+        try:
+            person = ldap_sign_in.person_of(username, password)
+        except SignInRefusedError as refused:
+            sign_in.record_refusal(refused.person, "LDAP", refused.reason, self._sent)
+            if refused.reason is not Refusal.NO_ANSWER:
+                raise ValidationError(str(refused), code="refused") from refused
+            self.error_messages = self.error_messages | {"invalid_login": str(refused)}
+            return False
+        if person is None:
+            return False
+        self.user_cache, self.way = person, Way.LDAP
+        return True
+
+    def _check_own_password(self) -> None:
+        """Raises ValidationError for a wrong one, and for all of them where the portal takes none."""
+        if settings.PORTAL.local_passwords:
+            super().clean()
+            return
+        code = "invalid_login" if ldap_sign_in.is_set() else "no_passwords"
+        raise ValidationError(self.error_messages[code], code=code)
 
     @property
     def _sent(self) -> HttpRequest:
@@ -78,6 +111,37 @@ class PasswordForm(PasswordChangeForm):
             if request:
                 sign_in.record_failure(self.user.username, request)
             raise
+
+
+class CodeForm(forms.Form):
+    """A code of a second factor. `of_app`: only the six digits of the app will do, as when it is set up."""
+
+    code = forms.CharField(
+        label="Code",
+        max_length=20,
+        widget=forms.TextInput({"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}),
+        error_messages={"required": "Enter the code."},
+    )
+
+    def __init__(self, data: Any = None, *, of_app: bool = False) -> None:
+        super().__init__(data)
+        if of_app:
+            self.fields["code"].widget.attrs["inputmode"] = "numeric"
+            self.fields["code"].help_text = "The six digits that the app shows now."
+        else:
+            self.fields["code"].help_text = "The six digits of your app, or one of your recovery codes."
+
+
+class DirectoryForm(forms.Form):
+    """Somebody's name and password at the LDAP server."""
+
+    username = forms.CharField(label="Username there", max_length=150)
+    password = forms.CharField(
+        label="Password there", widget=forms.PasswordInput({"autocomplete": "off"}), strip=False, max_length=1000
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, auto_id="id_directory_%s")
 
 
 class TokenForm(forms.Form):

@@ -6,8 +6,10 @@ import secrets
 
 from django.db import transaction
 
+from gridportal.accounts import second_factors
+from gridportal.accounts.audit import Actor
 from gridportal.accounts.models import User
-from gridportal.accounts.people import create_person, switch
+from gridportal.accounts.people import create_person, end_sessions, switch
 from gridportal.accounts.roles import ADMINISTRATOR, set_role
 from gridportal.base.errors import ConflictError, InputError
 
@@ -26,7 +28,7 @@ def invite(actor: User, username: str, role: str, email: str = "") -> tuple[User
 
 
 @transaction.atomic
-def give_role(actor: User, person: User, role: str) -> User:
+def give_role(actor: User | str, person: User, role: str) -> User:
     """Give a person another role. Raises InputError for another word, ConflictError for the last administrator."""
     if role != ADMINISTRATOR:
         _keep_an_administrator(person)
@@ -41,6 +43,18 @@ def let_in(actor: User, person: User, on: bool) -> User:
     if not on:
         _keep_an_administrator(person)
     return switch(person, on, actor=actor)
+
+
+@transaction.atomic
+def reset_second_factor(actor: Actor, person: User) -> bool:
+    """Take away the second factor of somebody who has lost it, and end the sessions; whether there was one. API tokens
+    stay. Raises InputError for oneself: one's own needs a code."""
+    if isinstance(actor, User) and person.pk == actor.pk:
+        raise InputError("person", person.username, "somebody else than you, whose code you do not need")
+    had_one = second_factors.remove(person, actor=actor)
+    if had_one:
+        end_sessions(person)
+    return had_one
 
 
 def _keep_an_administrator(person: User) -> None:

@@ -39,7 +39,7 @@ def create_person(username: str, role: str, password: str, *, actor: User | str 
     except ValidationError as error:
         raise InputError("password", "***", " ".join(error.messages)) from error
     person.set_password(password)
-    return _add(person, role, actor)
+    return add_person(person, role, actor)
 
 
 def check_new(username: str, role: str) -> None:
@@ -68,6 +68,11 @@ def switch(person: User, on: bool, *, actor: Actor = "portal") -> User:
 def shut_out(person: User, *, actor: Actor = "portal") -> None:
     """End everything by which somebody acts as `person` now."""
     revoke_tokens(actor, person.tokens.all())
+    end_sessions(person)
+
+
+def end_sessions(person: User) -> None:
+    """Whoever is signed in as `person` is signed out; API tokens stay."""
     for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
         if session.get_decoded().get(SESSION_KEY) == str(person.pk):
             session.delete()
@@ -84,7 +89,7 @@ def ensure_demo_people() -> list[tuple[str, str, str]]:
         person = User.objects.filter(username=username).first()
         if person is None:
             right = right or [make_password(password)]
-            _add(User(username=username, password=right[0]), role, "portal")
+            add_person(User(username=username, password=right[0]), role, "portal")
             continue
         if person.role != role:
             set_role(person, role)
@@ -97,7 +102,8 @@ def ensure_demo_people() -> list[tuple[str, str, str]]:
 
 
 @transaction.atomic
-def _add(person: User, role: str, actor: User | str) -> User:
+def add_person(person: User, role: str, actor: User | str) -> User:
+    """Keep a person that was not in the database, with a role."""
     person.save()
     audit(actor, "person.create", person, role=role)
     return set_role(person, role, actor=actor)

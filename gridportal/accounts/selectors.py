@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from gridportal.accounts import ldap_sign_in, oidc
 from gridportal.accounts.models import AuditEvent, User
 from gridportal.web.csv_stream import plain_cell
 from gridportal.web.paging import LongList, distinct
@@ -34,10 +38,19 @@ def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
 
 
 def people(text: str = "") -> QuerySet[User]:
-    """People by name, those whose name or e-mail has `text` in it, each with `token_count`."""
-    rows = User.objects.prefetch_related("groups").annotate(token_count=Count("tokens", distinct=True))
+    """People by name, those with `text` in name or e-mail, each with `token_count` and `has_second_factor`."""
+    app = Authenticator.objects.filter(user=OuterRef("pk"), type=Authenticator.Type.TOTP)
+    rows = User.objects.prefetch_related("groups", "socialaccount_set")
+    rows = rows.annotate(token_count=Count("tokens", distinct=True), has_second_factor=Exists(app))
     rows = rows.order_by("username")
     return rows.filter(Q(username__icontains=text) | Q(email__icontains=text)) if text else rows
+
+
+def identities_of(person: User) -> list[tuple[int, str, str]]:
+    """Where else this person has an account that signs in here: its number here, the provider's name, its own name."""
+    names = {oidc.provider_key(): settings.PORTAL.oidc_name, ldap_sign_in.provider_key(): "LDAP"}
+    rows = SocialAccount.objects.filter(user=person).order_by("date_joined")
+    return [(row.pk, names.get(row.provider, row.provider), str(row.extra_data.get("username", ""))) for row in rows]
 
 
 def groups_of(user: User) -> tuple[str, ...]:

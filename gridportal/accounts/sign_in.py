@@ -17,6 +17,9 @@ from gridportal.web.middleware import address_of
 WINDOW = timedelta(minutes=15)
 PER_PERSON = 5
 PER_ADDRESS = 50
+CODES_PER_PERSON = 10  # wrong codes of a second factor, from wherever they come: who guesses them knows the password
+CODES_WINDOW = timedelta(hours=1)
+FAILED = ("person.sign_in_failed", "person.second_factor_failed")
 SUBJECT = "sign-in"
 NOBODY = "unknown person"
 
@@ -26,13 +29,18 @@ def minutes_to_wait(username: str, request: HttpRequest) -> int:
     now = timezone.now()
     mine = AuditEvent.objects.filter(object_type=SUBJECT, object_id=_key(username, request), at__gt=now - WINDOW)
     last_success = mine.filter(action="person.sign_in").values_list("at", flat=True).first()
-    failures = mine.filter(action="person.sign_in_failed")
+    failures = mine.filter(action__in=FAILED)
     if last_success:
         failures = failures.filter(at__gt=last_success)
-    from_here = AuditEvent.objects.filter(
-        at__gt=now - WINDOW, action="person.sign_in_failed", address=address_of(request) or None
-    )
+    from_here = AuditEvent.objects.filter(at__gt=now - WINDOW, action__in=FAILED, address=address_of(request) or None)
     return max(_wait(failures, PER_PERSON, now), _wait(from_here, PER_ADDRESS, now))
+
+
+def minutes_to_wait_with_code(person: User, request: HttpRequest) -> int:
+    """The same for the code of a second factor, of which a person may have typed ten wrong ones in an hour."""
+    now = timezone.now()
+    codes = AuditEvent.objects.filter(actor=person, action="person.second_factor_failed", at__gt=now - CODES_WINDOW)
+    return max(_wait(codes, CODES_PER_PERSON, now, CODES_WINDOW), minutes_to_wait(person.username, request))
 
 
 def record_failure(username: str, request: HttpRequest) -> None:
@@ -41,20 +49,31 @@ def record_failure(username: str, request: HttpRequest) -> None:
     audit(user or NOBODY, "person.sign_in_failed", _subject(username, user, request), request=request)
 
 
-def record_success(person: User, request: HttpRequest) -> None:
-    """Note a sign-in; failures before it no longer count."""
-    audit(person, "person.sign_in", _subject(person.username, person, request), request=request)
+def record_wrong_code(person: User, request: HttpRequest) -> None:
+    """Note a wrong code of a second factor."""
+    audit(person, "person.second_factor_failed", _subject(person.username, person, request), request=request)
+
+
+def record_refusal(person: User | None, provider: str, reason: str, request: HttpRequest) -> None:
+    """Note that somebody whom a provider knows was not let in, and why."""
+    audit(person or NOBODY, "person.sign_in_refused", person, request=request, provider=provider, reason=reason)
+
+
+def record_success(person: User, request: HttpRequest, *, way: str, factor: str | None = None) -> None:
+    """Note a sign-in, how, and by which second factor; failures before it no longer count."""
+    about = {"way": str(way)} | ({"second_factor": str(factor)} if factor else {})
+    audit(person, "person.sign_in", _subject(person.username, person, request), request=request, **about)
 
 
 def _subject(username: str, user: User | None, request: HttpRequest) -> Subject:
     return Subject(SUBJECT, _key(username, request), user.username if user else NOBODY)
 
 
-def _wait(failures: QuerySet[AuditEvent], limit: int, now: datetime) -> int:
+def _wait(failures: QuerySet[AuditEvent], limit: int, now: datetime, window: timedelta = WINDOW) -> int:
     times = list(failures.values_list("at", flat=True)[:limit])
     if len(times) < limit:
         return 0
-    return max(1, math.ceil((times[-1] + WINDOW - now).total_seconds() / 60))
+    return max(1, math.ceil((times[-1] + window - now).total_seconds() / 60))
 
 
 def _key(username: str, request: HttpRequest) -> str:

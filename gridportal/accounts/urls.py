@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from django.urls import path
 
-from gridportal.accounts.views import account, people_page, session, trail
+from gridportal.accounts.views import account, people_page, provider, session, sign_in_tests, trail, ways
 
 urlpatterns = [
     path("sign-in/", session.SignIn.as_view(), name="sign-in"),
+    path("sign-in/code", session.code, name="sign-in-code"),
+    path("sign-in/provider", provider.begin, name="sign-in-provider"),
+    path("sign-in/provider/callback", provider.back, name="sign-in-provider-callback"),
     path("sign-out/", session.SignOut.as_view(), name="sign-out"),
     path("account/", account.show, name="account"),
     path("account/password", account.change_password, name="account-password"),
+    path("account/second-factor", ways.second_factor, name="second-factor"),
+    path("account/second-factor/remove", ways.remove_second_factor, name="second-factor-remove"),
+    path("account/second-factor/codes", ways.renew_codes, name="second-factor-codes"),
+    path("account/provider", provider.join, name="account-provider-join"),
+    path("account/ldap", ways.join_directory, name="account-ldap-join"),
+    path("account/identities/<int:pk>/leave", ways.leave_identity, name="account-identity-leave"),
     path("account/tokens", account.add_token, name="account-token-add"),
     path("account/tokens/<int:pk>/revoke", account.drop_token, name="account-token-revoke"),
     path("people/", people_page.people, name="people"),
     path("people/invite", people_page.invite, name="person-invite"),
     path("people/<int:pk>/role", people_page.give_role, name="person-role"),
     path("people/<int:pk>/switch", people_page.let_in, name="person-switch"),
+    path("people/<int:pk>/second-factor/reset", people_page.reset_second_factor, name="person-second-factor-reset"),
+    path("settings/try-provider", sign_in_tests.try_provider, name="settings-try-provider"),
+    path("settings/try-ldap", sign_in_tests.try_directory, name="settings-try-ldap"),
     path("audit/", trail.trail, name="audit"),
     path("audit.csv", trail.trail_csv, name="audit-csv"),
 ]

@@ -10,14 +10,14 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict, SettingsError
 
-from gridportal.base import folders, log_limit
+from gridportal.base import folders, log_limit, sign_in_settings
 from gridportal.base.errors import InputError
 
 SECRET = (
     *("secret_key", "database_url", "redis_url", "demo_password", "metrics_token"),
-    *("mail_url", "webhook_secret", "webhook_tokens"),
+    *("mail_url", "webhook_secret", "webhook_tokens", *sign_in_settings.SECRET),
 )
 DATABASES = ("postgresql", "postgres")
 BROKERS = ("redis", "rediss", "redis+socket", "unix")
@@ -26,8 +26,9 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 BASE_DIR = Path(__file__).resolve().parents[2]
 
 
-class PortalSettings(BaseSettings):
-    """The portal's settings. Each is one environment variable; unset ones take the safe default.
+class PortalSettings(sign_in_settings.SignInSettings):
+    """The portal's settings; those of signing in stand in `sign_in_settings.py`. Each is one environment variable;
+    unset ones take the safe default.
 
     Raises InputError that names the variable.
     """
@@ -143,6 +144,9 @@ class PortalSettings(BaseSettings):
             super().__init__(**values)
         except ValidationError as error:
             raise _refused(error) from error
+        except SettingsError as error:  # it quotes the field whose JSON cannot be read
+            field = str(error).partition('"')[2].partition('"')[0]
+            raise InputError(variable(field), "...", "JSON, as its meaning shows") from error
 
     @field_validator("database_url", "redis_url", mode="after")
     @classmethod

@@ -12,6 +12,7 @@ from pydantic_core import PydanticUndefined
 
 from gridportal.base import clusters
 from gridportal.base.portal_settings import BASE_DIR, SECRET, PortalSettings, variable
+from gridportal.base.sign_in_settings import SignInSettings
 
 _WIDTH = 110
 
@@ -49,9 +50,10 @@ def read_settings() -> PortalSettings:
 
 
 def settings() -> list[Setting]:
-    """Every setting of the portal in the order of `portal_settings.py`."""
+    """Every setting of the portal in the order of `portal_settings.py`, then those of `sign_in_settings.py`."""
     portal = read_settings()
-    return [_setting(name, getattr(portal, name)) for name in PortalSettings.model_fields]
+    names = sorted(PortalSettings.model_fields, key=lambda name: name in SignInSettings.model_fields)
+    return [_setting(name, getattr(portal, name)) for name in names]
 
 
 def env_file() -> Iterator[str]:

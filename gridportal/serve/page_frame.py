@@ -71,6 +71,9 @@ SECTIONS = {
     "account": "account",
     "account-password": "account",
     "account-token-add": "account",
+    "second-factor": "account",
+    "second-factor-remove": "account",
+    "second-factor-codes": "account",
     "audit": "audit",
     "help": "help",
 }

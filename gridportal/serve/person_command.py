@@ -132,6 +132,23 @@ def password(
         _tell(as_json, message, name=name, revoked=count)
 
 
+@app.command("factor")
+def second_factor(
+    name: Name,
+    remove: Annotated[bool, typer.Option("--remove", help="Take it away; sessions end, API tokens stay.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Whether a person has a second factor, or take it away from somebody who has lost it."""
+    with database():
+        from gridportal.accounts import managing, second_factors
+
+        person = _person(name)
+        removed = remove and managing.reset_second_factor("command line", person)
+        is_set_up = second_factors.is_set_up(person)
+        message = f"{name} has {'a' if is_set_up else 'no'} second factor{' any more' if removed else ''}."
+        _tell(as_json, message, name=name, second_factor=is_set_up, removed=removed)
+
+
 @app.command()
 def off(name: Name, as_json: AsJson = False) -> None:
     """Switch a person's account off: sessions end and API tokens are revoked at once. The history stays."""

@@ -12,7 +12,8 @@ import sys
 import django
 django.setup()
 import gridportal.urls, scheduling.tasks
-print({name for name in ("numba", "networkx", "mpi4py") if name in sys.modules})
+late = "numba networkx mpi4py jwt ldap3 qrcode"
+print({name for name in late.split() if name in sys.modules})
 """
 
 

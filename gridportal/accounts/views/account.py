@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import update_session_auth_hash
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,10 +14,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
+from gridportal.accounts import ldap_sign_in, oidc, second_factors
 from gridportal.accounts.caller import caller
-from gridportal.accounts.forms import PasswordForm, TokenForm
+from gridportal.accounts.forms import DirectoryForm, PasswordForm, TokenForm
+from gridportal.accounts.identities import has_password, is_joined
 from gridportal.accounts.passwords import set_password
 from gridportal.accounts.roles import MAY
+from gridportal.accounts.selectors import identities_of
 from gridportal.accounts.tokens import create_token, revoke_token
 from gridportal.base.errors import InputError
 from gridportal.web.result_messages import add_result
@@ -33,6 +38,8 @@ def show(request: HttpRequest) -> HttpResponse:
 def change_password(request: HttpRequest) -> HttpResponse:
     """Take a new password; this session stays, the others end, and API tokens too unless the form keeps them."""
     person = caller(request)
+    if not has_password(person):
+        raise PermissionDenied("You sign in without a password of the portal, so there is none to change here.")
     form = PasswordForm(person, request.POST, request=request)
     if not form.is_valid():
         return _page(request, password_form=form, status=400)
@@ -79,6 +86,15 @@ def _of_tokens(revoked: int) -> str:
 def _page(request: HttpRequest, status: int = 200, **given: Any) -> HttpResponse:
     person = caller(request)
     context = {
+        "has_password": has_password(person),
+        "identities": identities_of(person),
+        "provider": settings.PORTAL.oidc_name if oidc.is_set() else "",
+        "roles_follow": bool(settings.PORTAL.oidc_roles),
+        "joins_provider": oidc.is_set() and not is_joined(person, oidc.provider_key()),
+        "joins_directory": ldap_sign_in.is_set() and not is_joined(person, ldap_sign_in.provider_key()),
+        "directory_form": DirectoryForm(),
+        "has_second_factor": second_factors.is_set_up(person),
+        "must_have_second_factor": second_factors.must_have(person),
         "may": MAY[person.role],
         "tokens": person.tokens.all(),
         "ending": [token for token in person.tokens.all() if token.expires_soon],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -75,6 +76,21 @@ def let_in(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("people")
 
 
+@require_POST
+def reset_second_factor(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take away the second factor of somebody who has lost it."""
+    _refuse_others(request)
+    person = get_object_or_404(User, pk=pk)
+    try:
+        had_one = managing.reset_second_factor(caller(request), person)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    else:
+        outcome = "has no second factor any more, and is signed out everywhere." if had_one else "has no second factor."
+        add_result(request, person.username, _address(person), outcome)
+    return redirect("people")
+
+
 def _page(
     request: HttpRequest, form: InviteForm, invited: User | None = None, password: str = "", status: int = 200
 ) -> HttpResponse:
@@ -87,10 +103,17 @@ def _page(
         "q": text,
         "roles": ALL_ROLES,
         "may": MAY.items(),
+        "roles_from": " or ".join(_give_roles()),
         "invited": invited,
         "password": password,
     }
     return render(request, "accounts/people.html", context, status=status)
+
+
+def _give_roles() -> list[str]:
+    """The providers whose groups give roles."""
+    portal = settings.PORTAL
+    return [name for name, roles in ((portal.oidc_name, portal.oidc_roles), ("LDAP", portal.ldap_roles)) if roles]
 
 
 def _address(person: User) -> str:

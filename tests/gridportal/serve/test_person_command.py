@@ -6,6 +6,7 @@ import json
 from contextlib import nullcontext
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.test import Client
 from typer.testing import CliRunner
 
@@ -162,3 +163,17 @@ def test_a_person_is_switched_off_and_on() -> None:
     run("on", "ada")
     assert User.objects.get(username="ada").is_active
     assert not works(text)
+
+
+def test_a_lost_second_factor_is_taken_away() -> None:
+    run("create", "ada", "--role", "administrator")
+    ada = User.objects.get(username="ada")
+    Authenticator.objects.create(user=ada, type=Authenticator.Type.TOTP, data={"secret": "x"})
+    assert run("factor", "ada") == "ada has a second factor.\n"
+    assert run("factor", "ada", "--remove") == "ada has no second factor any more.\n"
+    assert json.loads(run("factor", "ada", "--remove", "--json")) == {
+        "name": "ada",
+        "second_factor": False,
+        "removed": False,
+    }
+    assert AuditEvent.objects.get(action="person.second_factor_removed").actor_name == "command line"
