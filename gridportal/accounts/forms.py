@@ -172,7 +172,7 @@ class InviteForm(forms.Form):
         required=False,
         max_length=254,
         widget=forms.TextInput,
-        help_text="Where notices may go. May be empty.",
+        help_text="Where notices may go, and by which single sign-on knows the person. May be empty.",
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 
+from django.conf import settings
 from django.db import transaction
 
 from gridportal.accounts import second_factors
 from gridportal.accounts.audit import Actor
 from gridportal.accounts.models import User
-from gridportal.accounts.people import create_person, end_sessions, switch
+from gridportal.accounts.people import create_person, create_without_password, end_sessions, switch
 from gridportal.accounts.roles import ADMINISTRATOR, set_role
 from gridportal.base.errors import ConflictError, InputError
 
@@ -18,9 +19,13 @@ _LETTERS = 12
 
 @transaction.atomic
 def invite(actor: User, username: str, role: str, email: str = "") -> tuple[User, str]:
-    """A new person and the first password, which is kept nowhere. Raises InputError that names the field."""
-    password = secrets.token_urlsafe(_LETTERS)
-    person = create_person(username, role, password, actor=actor)
+    """A new person and the first password, which is kept nowhere; none where nobody signs in by one. Raises InputError
+    that names the field."""
+    password = secrets.token_urlsafe(_LETTERS) if settings.PORTAL.local_passwords else ""
+    if password:
+        person = create_person(username, role, password, actor=actor)
+    else:
+        person = create_without_password(username, role, actor=actor)
     if email:
         person.email = email
         person.save(update_fields=["email"])

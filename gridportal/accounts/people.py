@@ -42,6 +42,15 @@ def create_person(username: str, role: str, password: str, *, actor: User | str 
     return add_person(person, role, actor)
 
 
+@transaction.atomic
+def create_without_password(username: str, role: str, *, actor: User | str = "portal") -> User:
+    """A person who comes by single sign-on or LDAP. Raises InputError for a name or a role that cannot be taken."""
+    check_new(username, role)
+    person = User(username=username)
+    person.set_unusable_password()
+    return add_person(person, role, actor)
+
+
 def check_new(username: str, role: str) -> None:
     """Raises InputError for a taken or malformed name, or an unknown role: before anybody is asked for a password."""
     if role not in ALL_ROLES:

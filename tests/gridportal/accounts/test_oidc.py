@@ -323,6 +323,17 @@ def test_passwords_can_be_switched_off(provider, come, portal_settings, people):
     assert not AuditEvent.objects.filter(action="person.sign_in").exists()
 
 
+def test_without_passwords_an_invitation_has_none(provider, come, portal_settings, client_as):
+    portal_settings(local_passwords=False)
+    form = {"username": "ada", "role": "manager", "email": "ada@example.org"}
+    page = markup(client_as("administrator").post("/people/invite", form))
+    assert "comes by single sign-on" in page
+    assert "first password" not in page
+    assert not User.objects.get(username="ada").has_usable_password()
+    provider.person("ada")
+    assert come("ada").client.get("/account/").context["user"].role == "manager"
+
+
 def test_who_has_no_password_changes_none(provider, come):
     provider.person("ann")
     client = come("ann").client
