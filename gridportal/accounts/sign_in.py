@@ -19,6 +19,7 @@ PER_PERSON = 5
 PER_ADDRESS = 50
 CODES_PER_PERSON = 10  # wrong codes of a second factor, from wherever they come: who guesses them knows the password
 CODES_WINDOW = timedelta(hours=1)
+REFUSED = "person.sign_in_refused"
 FAILED = ("person.sign_in_failed", "person.second_factor_failed")
 SUBJECT = "sign-in"
 NOBODY = "unknown person"
@@ -55,14 +56,24 @@ def record_wrong_code(person: User, request: HttpRequest) -> None:
 
 
 def record_refusal(person: User | None, provider: str, reason: str, request: HttpRequest) -> None:
-    """Note that somebody whom a provider knows was not let in, and why."""
-    audit(person or NOBODY, "person.sign_in_refused", person, request=request, provider=provider, reason=reason)
+    """Note that somebody whom a provider knows was not let in, and why; of strangers from one address only the first 50
+    in 15 minutes, for anybody can come with a made-up answer of the provider."""
+    if person is None and _strangers_refused(request) >= PER_ADDRESS:
+        return
+    audit(person or NOBODY, REFUSED, person, request=request, provider=provider, reason=reason)
 
 
 def record_success(person: User, request: HttpRequest, *, way: str, factor: str | None = None) -> None:
     """Note a sign-in, how, and by which second factor; failures before it no longer count."""
     about = {"way": str(way)} | ({"second_factor": str(factor)} if factor else {})
     audit(person, "person.sign_in", _subject(person.username, person, request), request=request, **about)
+
+
+def _strangers_refused(request: HttpRequest) -> int:
+    rows = AuditEvent.objects.filter(
+        action=REFUSED, actor=None, address=address_of(request) or None, at__gt=timezone.now() - WINDOW
+    )
+    return len(rows.values_list("pk")[:PER_ADDRESS])
 
 
 def _subject(username: str, user: User | None, request: HttpRequest) -> Subject:

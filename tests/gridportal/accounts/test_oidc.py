@@ -10,6 +10,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import Group
 from django.test import Client
 
+from gridportal.accounts import sign_in
 from gridportal.accounts.models import AuditEvent, User
 from gridportal.accounts.services import create_person, create_token, set_role, switch
 from tests.conftest import PASSWORD
@@ -297,6 +298,15 @@ def test_long_after_signing_in_nothing_is_joined(provider, client_as):
 def test_next_never_leaves_this_host(provider, come):
     provider.person("ann")
     assert come("ann", next="https://elsewhere.example/")["Location"] == "/jobs/"
+
+
+def test_made_up_answers_do_not_fill_the_trail(provider, monkeypatch):
+    monkeypatch.setattr(sign_in, "PER_ADDRESS", 3)
+    for _ in range(5):
+        assert Client().get("/sign-in/provider/callback?state=x&code=y")["Location"] == "/sign-in/"
+    assert AuditEvent.objects.filter(action="person.sign_in_refused").count() == 3
+    Client(REMOTE_ADDR="10.0.0.9").get("/sign-in/provider/callback?state=x&code=y")
+    assert AuditEvent.objects.filter(action="person.sign_in_refused").count() == 4
 
 
 def test_the_way_to_the_provider_begins_with_a_form_of_ours(provider):
