@@ -58,6 +58,14 @@ class LinkColumns:
             cpu,
         )
 
+    def capacity_between(self, a: str, b: str) -> float | None:
+        """Of the link between two nodes, either way, the last of several; None without one. O(links)."""
+        ends = self.place.get(a, -1), self.place.get(b, -1)
+        forth = (self.source == ends[0]) & (self.target == ends[1])
+        back = (self.source == ends[1]) & (self.target == ends[0])
+        found = np.flatnonzero(forth | back)
+        return float(self.capacity[found[-1]]) if len(found) else None
+
 
 def link_columns(topology: Topology) -> LinkColumns:
     """The columns of a topology, made when they are first asked for."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from gridportal.network.topology import Link
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+
+_COLUMNS = ("source", "target", "capacity", "bandwidth", "latency", "used", "low", "high", "measured_at")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +82,38 @@ class LinkTable(Sequence[Link]):
             self.origin,
         )
 
+    def pair_places(self, *, directed: bool) -> Ints:
+        """As the function of this name, for all names; made once."""
+
+        def made() -> Ints:
+            found = pair_places(self.source, self.target, len(self.names), directed=directed)
+            found.setflags(write=False)
+            return found
+
+        return self.once("pairs", directed, made)
+
+    def once(self, name: str, key: object, make: Callable[[], T]) -> T:
+        """What `make` makes of these links, and the same again as long as it is asked for with an equal key."""
+        known = self._made.get(name)
+        if known is None or known[0] != key:
+            known = self._made[name] = key, make()
+        found: T = known[1]
+        return found
+
+    @cached_property
+    def _made(self) -> dict[str, tuple[object, Any]]:
+        return {}
+
+    def at(self, places: Ints) -> LinkTable:
+        """The links at these places alone."""
+        columns = {name: getattr(self, name)[places] for name in _COLUMNS}
+        return replace(self, **columns, origin=[self.origin[place] for place in places.tolist()])
+
+    def among(self, names: Collection[str]) -> LinkTable:
+        """The links between two of these nodes alone."""
+        kept = np.fromiter((name in names for name in self.names), np.bool_, len(self.names))
+        return self.at(np.flatnonzero(kept[self.source] & kept[self.target]))
+
     def without_measurements(self) -> LinkTable:
         """The same links, of which nobody says between what their bandwidth lies, nor when and by whom it was
         measured."""
@@ -93,6 +129,21 @@ class LinkTable(Sequence[Link]):
     @cached_property
     def _hash(self) -> int:
         return hash(tuple(self))
+
+
+def pair_places(source: Ints, target: Ints, count: int, *, directed: bool) -> Ints:
+    """count x count: which link is that of each pair of ends, of several the first, -1 without one; links with an end
+    of -1 do not count. O(count^2 + links)."""
+    last_first = np.flatnonzero((source >= 0) & (target >= 0))[::-1]
+    u, v = source[last_first], target[last_first]
+    places = np.full((count, count), -1, dtype=np.int64)
+    if directed:
+        places[u, v] = last_first
+    else:
+        both = np.stack((u, v), axis=1), np.stack((v, u), axis=1)
+        places[both[0].ravel(), both[1].ravel()] = np.repeat(last_first, 2)
+    np.fill_diagonal(places, -1)
+    return places
 
 
 def _equal(one: Link, other: object) -> bool:

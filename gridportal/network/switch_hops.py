@@ -6,19 +6,22 @@ that go by the rules `short` or `ecmp` alone; so what holds between two switches
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gridportal.network.link_columns import link_columns
+from gridportal.network.link_table import LinkTable
 from gridportal.network.topology import Topology
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+T = TypeVar("T")
 #: So many switches with nodes are looked at together: arrays are links times these.
 TOGETHER = 128
 _FAR = 1 << 30
@@ -173,12 +176,30 @@ class ArcShares:
 
 def switch_hops(topology: Topology) -> SwitchHops | None:
     """The hops of a topology, made when they are first asked for; None as `_hops` says."""
-    return topology.derived(_hops)
+    return topology.derived(_kept_hops)
+
+
+def _kept_hops(topology: Topology) -> SwitchHops | None:
+    return _once(topology, "hops", _hops)
+
+
+def _once(topology: Topology, name: str, find: Callable[[Topology], T]) -> T:
+    """What depends on the links and the names and kinds of nodes alone: once for the same table of links, which many
+    topologies of a large cluster share, each with other loads."""
+    if topology.routing.is_fixed or not isinstance(topology.links, LinkTable):
+        return find(topology)
+    nodes = tuple((node.id, node.kind) for node in topology.nodes)
+    key = topology.directed, topology.kind, topology.routing.rule, nodes
+    return topology.links.once(name, key, lambda: find(topology))
 
 
 def links_in_use(topology: Topology) -> Flags | None:
     """Whether each link carries anything by the rule `short`; None where that is not known of switches alone."""
-    return topology.derived(_links_in_use)
+    return topology.derived(_kept_links_in_use)
+
+
+def _kept_links_in_use(topology: Topology) -> Flags | None:
+    return _once(topology, "in use", _links_in_use)
 
 
 def _links_in_use(topology: Topology) -> Flags | None:

@@ -16,13 +16,14 @@ from gridportal.base.traits import GRID, Traits
 from gridportal.network import topology as core
 from gridportal.network.routing_rules import stored_rules
 from monitoring.clusters.core.offers import Offers
+from monitoring.clusters.link_rows import link_table
 from monitoring.clusters.models import Cluster, Link, Node
 
 #: Links of clusters with fewer nodes are read each time, which takes some milliseconds.
 KEPT_FROM = 100
-#: Of so many clusters links are kept in a process; measured pairs of 1,024 nodes take some 100 MB.
+#: Of so many clusters links are kept in a process; measured pairs of 1,024 nodes take some 40 MB.
 MOST_KEPT = 3
-_links_of: dict[int, tuple[str, tuple[core.Link, ...]]] = {}
+_links_of: dict[int, tuple[str, Sequence[core.Link]]] = {}
 
 
 def configured() -> dict[str, Setting]:
@@ -138,13 +139,13 @@ def last_measured(cluster: Cluster, rows: Sequence[Node]) -> core.Topology:
     return _topology(cluster, map(_node, rows), _kept_links(cluster, rows))
 
 
-def _kept_links(cluster: Cluster, rows: Sequence[Node]) -> tuple[core.Link, ...]:
+def _kept_links(cluster: Cluster, rows: Sequence[Node]) -> Sequence[core.Link]:
     """The links of a large cluster, read again only once something of them has changed; at most MOST_KEPT clusters'."""
     if len(rows) < KEPT_FROM:
         return tuple(_read_links(cluster, rows))
     found = _links_of.pop(cluster.pk, None)
     if found is None or found[0] != cluster.figures_key:
-        found = cluster.figures_key, tuple(_read_links(cluster, rows))
+        found = cluster.figures_key, link_table(cluster, rows)
     _links_of[cluster.pk] = found  # at the end: what was asked for last is kept longest
     for oldest in list(_links_of)[:-MOST_KEPT]:
         _links_of.pop(oldest, None)
@@ -185,7 +186,7 @@ def _topology(cluster: Cluster, rows: Iterable[core.Node], between: Iterable[cor
         directed=cluster.directed,
         kind="pairs" if cluster.kind == "pairs" else "links",
         nodes=tuple(rows),
-        links=tuple(between),
+        links=between if isinstance(between, Sequence) else tuple(between),
         routing=stored_rules(cluster.routing),
     )
 

@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,14 @@ class Directory:
 
     def __len__(self) -> int:
         return len(self.series)
+
+    @cached_property
+    def by_metric(self) -> Mapping[str, Sequence[int]]:
+        """The numbers of the series of each metric, rising."""
+        found: dict[str, list[int]] = {}
+        for number, (_, metric) in enumerate(self.series):
+            found.setdefault(metric, []).append(number)
+        return found
 
     def packed(self) -> bytes:
         """As it is stored."""
@@ -108,6 +117,44 @@ class LiveValues(Mapping[Series, Live]):
 
     def __len__(self) -> int:
         return int(self._seen.sum())
+
+    def of_metrics(self, *metrics: str) -> Iterator[tuple[Series, Live]]:
+        """The values of these alone: quick where there are few of them among many."""
+        for metric in metrics:
+            for number in self._directory.by_metric.get(metric, ()):
+                if self._seen[number]:
+                    names = self._directory.series[number]
+                    yield names, self[names]
+
+    def of_pairs(self, metric: str) -> OfPairs:
+        """The values of one metric by the two ends that it is of."""
+        return OfPairs(self, metric)
+
+
+class OfPairs(Mapping[tuple[str, str], float]):
+    """Values by pairs of nodes, whose series are called "a>b"; each is looked up when it is asked for."""
+
+    def __init__(self, live: LiveValues, metric: str) -> None:
+        self._live, self._metric = live, metric
+
+    def __getitem__(self, ends: tuple[str, str]) -> float:
+        return self._live[f"{ends[0]}>{ends[1]}", self._metric].value
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        for (subject, _), _ in self._live.of_metrics(self._metric):
+            source, arrow, target = subject.partition(">")
+            if arrow:
+                yield source, target
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
+
+
+#: Of a cluster of which nothing was recorded.
+NOTHING_LIVE = LiveValues(Directory(), Figures.unpacked(b"", 0))
 
 
 def forecast_of(figures: Figures, number: int, predictors: Sequence[str]) -> Forecast | None:

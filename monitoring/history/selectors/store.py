@@ -34,6 +34,7 @@ _SERIES = f"""
     WHERE b.page_id = %s AND b."group" = %s AND b.start <= %s AND ({{which}})"""  # noqa: S608
 _MOST_PAGES = 10_000
 _directories: OrderedDict[UUID, Directory] = OrderedDict()
+_figures: OrderedDict[UUID, tuple[bytes, Figures]] = OrderedDict()
 _pages: dict[tuple[UUID, int], int] = {}
 
 
@@ -59,7 +60,22 @@ def stored_series(cluster_name: str, *, figures: bool = True) -> StoredSeries | 
     if row is None:
         return None
     directory = directory_of(row["edition"], row["wanted_names"])
-    return StoredSeries(directory, Figures.unpacked(bytes(row["figures"]), len(directory)) if figures else None)
+    return StoredSeries(
+        directory, _unpacked(row["edition"], bytes(row["figures"]), len(directory)) if figures else None
+    )
+
+
+def _unpacked(edition: UUID, packed: bytes, size: int) -> Figures:
+    """Once for the same figures, which many ask for between two rounds of telemetry; nobody can write into them."""
+    known = _figures.pop(edition, None)
+    if known is None or known[0] != packed:
+        known = packed, Figures.unpacked(packed, size)
+        for column in known[1].columns.values():
+            column.setflags(write=False)
+    _figures[edition] = known
+    while len(_figures) > _KEPT:
+        _figures.popitem(last=False)
+    return known[1]
 
 
 def directory_of(edition: UUID, names: bytes | memoryview | None) -> Directory:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import numpy as np
 from django.utils import timezone
@@ -11,27 +12,36 @@ from django.utils import timezone
 from gridportal.web.templatetags.units import duration
 from monitoring.forecasting.core.forecasting import PREDICTORS, forecast_each_over
 from monitoring.forecasting.core.forecasting.horizon import FEWEST_BLOCKS, MOST_BLOCKS
-from monitoring.history.core.directory import LiveValues, forecast_of
-from monitoring.history.core.samples import Forecast, History, Live, Series
+from monitoring.history.core.directory import NOTHING_LIVE, Directory, Figures, LiveValues, forecast_of
+from monitoring.history.core.samples import Forecast, History, Series
 from monitoring.history.selectors import series as telemetry
 from monitoring.history.selectors import store
 from monitoring.telemetry.core.figures import LONGEST, When
 
+#: Made when they are asked for: of many series that takes long.
+Forecasts = Callable[[], dict[Series, Forecast]]
 #: Seconds from which on means of minutes do: the newest minute may have only begun, which counts in shorter times.
 _ROLLED = 600.0
 
 
-def live_and_forecast(cluster_name: str) -> tuple[Mapping[Series, Live], dict[Series, Forecast]]:
+def live_values(cluster_name: str) -> tuple[LiveValues, Forecasts]:
     """Newest values by (subject, metric), and the forecasts of the bandwidths and cpus that have one. One query."""
     stored = store.stored_series(cluster_name)
     if stored is None or stored.figures is None:
-        return {}, {}
-    forecasts = {}
-    for number, series in enumerate(stored.directory.series if PREDICTORS else ()):
-        one = forecast_of(stored.figures, number, PREDICTORS) if series[1] in ("bandwidth", "cpu") else None
-        if one is not None:
-            forecasts[series] = one
-    return LiveValues(stored.directory, stored.figures), forecasts
+        return NOTHING_LIVE, dict
+    return LiveValues(stored.directory, stored.figures), partial(_forecasts, stored.directory, stored.figures)
+
+
+def live_and_forecast(cluster_name: str) -> tuple[LiveValues, dict[Series, Forecast]]:
+    """The same, with the forecasts made."""
+    live, forecasts = live_values(cluster_name)
+    return live, forecasts()
+
+
+def _forecasts(directory: Directory, figures: Figures) -> dict[Series, Forecast]:
+    numbers = (*directory.by_metric.get("bandwidth", ()), *directory.by_metric.get("cpu", ())) if PREDICTORS else ()
+    found = ((directory.series[number], forecast_of(figures, number, PREDICTORS)) for number in sorted(numbers))
+    return {series: forecast for series, forecast in found if forecast is not None}
 
 
 def over_next(cluster_name: str, wanted: Sequence[Series], seconds: float) -> tuple[dict[Series, Forecast], str]:

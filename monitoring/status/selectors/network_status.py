@@ -11,11 +11,13 @@ from django.utils import timezone
 
 from gridportal.network import topology as core
 from gridportal.network.estimate import link_rates
+from gridportal.network.link_table import LinkTable
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import KEPT_FROM, MOST_KEPT, cluster, last_measured, nodes
+from monitoring.history.core.directory import LiveValues
 from monitoring.history.core.samples import Forecast, Live, Series
 from monitoring.history.selectors import series as telemetry
-from monitoring.status.selectors.live_forecasts import live_and_forecast, over_next
+from monitoring.status.selectors.live_forecasts import live_values, over_next
 from monitoring.telemetry.core.figures import NOW, Ends, Figure, When, of_interfaces, with_figures
 
 _stepped_of: dict[int, tuple[Sequence[core.Link], Sequence[core.Link]]] = {}
@@ -40,7 +42,9 @@ class NetworkStatus:
         return self.measured_at is not None
 
 
-def network_status(name: str = "grid", *, when: When = NOW, in_steps: bool = True) -> NetworkStatus | None:
+def network_status(
+    name: str = "grid", *, when: When = NOW, in_steps: bool = True, with_errors: bool = True
+) -> NetworkStatus | None:
     """The network as a core Topology; None while the cluster was never reached. Four queries for now and for a
     forecast, three where links of a large cluster are as they were; over a window, and for a forecast of more than the
     next sample, three more for each pair that tells of a link.
@@ -48,7 +52,7 @@ def network_status(name: str = "grid", *, when: When = NOW, in_steps: bool = Tru
     What was measured last is as monitoring.clusters.selectors.last_measured has it. Over a window links
     and nodes have the mean, with the lowest and highest as `low` and `high`; forecasts have their error around them.
     What has no history or forecast keeps the last value. Without `in_steps` what was measured last has the error of
-    its forecasts around it too.
+    its forecasts around it too, unless not `with_errors`.
     `in_steps`, for the selection: bandwidths in steps of 1 % of the link's peak and loads in steps of 0.01, which is
     as much as one short transfer can tell: node sets that differ by less are equal. Rows and series keep what was
     measured.
@@ -59,18 +63,19 @@ def network_status(name: str = "grid", *, when: When = NOW, in_steps: bool = Tru
     compute_and_network = list(nodes(name))
     if not compute_and_network:
         return None
-    live, forecasts = live_and_forecast(name)
+    live, forecasts = live_values(name)
     short = ""
     topology = _with_use(last_measured(found, compute_and_network), live)
     if when.kind == "window":
         topology = _figured(topology, _windows(name, topology, live, when.seconds))
     elif when.kind == "forecast":
+        expected = forecasts()
         if when.seconds:
             later, short = over_next(name, list(_wanted(_telling(topology, live))), when.seconds)
-            forecasts |= later
-        topology = _figured(topology, _forecasts(live, forecasts))
-    elif not in_steps:
-        topology = _with_errors(topology, _forecasts(live, forecasts))
+            expected |= later
+        topology = _figured(topology, _forecasts(live, expected))
+    elif with_errors and not in_steps:
+        topology = _with_errors(topology, _forecasts(live, forecasts()))
     age = (timezone.now() - found.measured_at).total_seconds() if found.measured_at else None
     return NetworkStatus(
         _stepped(topology) if in_steps else topology,
@@ -79,14 +84,15 @@ def network_status(name: str = "grid", *, when: When = NOW, in_steps: bool = Tru
         " ".join(filter(None, [found.warning, short])),
         found,
         when,
-        _latencies(live),
+        live.of_pairs("latency"),
     )
 
 
-def _with_use(topology: core.Topology, live: Mapping[Series, Live]) -> core.Topology:
+def _with_use(topology: core.Topology, live: LiveValues) -> core.Topology:
     """With what others send over the links, where counters tell."""
-    rates = {series: one.value for series, one in live.items() if series[1] in ("tx", "rx")}
-    return with_figures(topology, {}, used=of_interfaces(topology, rates)) if rates else topology
+    rates = {series: one.value for series, one in live.of_metrics("tx", "rx")}
+    used = of_interfaces(topology, rates) if rates else {}
+    return with_figures(topology, {}, used=used) if used else topology
 
 
 def _figured(topology: core.Topology, figures: Mapping[Series, Figure]) -> core.Topology:
@@ -158,11 +164,6 @@ def _around(link: core.Link, forecast: core.Link) -> core.Link:
     return replace(link, low=max(0.0, link.bandwidth - error), high=min(link.capacity, link.bandwidth + error))
 
 
-def _latencies(live: Mapping[Series, Live]) -> dict[Ends, float]:
-    pairs = ((series, one) for series, one in live.items() if series[1] == "latency" and ">" in series[0])
-    return {_ends(subject): one.value for (subject, _), one in pairs}
-
-
 def _ends(subject: str) -> Ends:
     source, _, target = subject.partition(">")
     return source, target
@@ -178,12 +179,19 @@ def _stepped_links(links: Sequence[core.Link]) -> Sequence[core.Link]:
     kept = _stepped_of.get(id(links))
     if kept is not None and kept[0] is links:
         return kept[1]
-    found = tuple(replace(link, bandwidth=_in_steps(link.bandwidth, link.capacity)) for link in links)
+    found = _in_whole_steps(links)
     if len(links) >= KEPT_FROM:
         _stepped_of[id(links)] = links, found
         for oldest in list(_stepped_of)[:-MOST_KEPT]:
             _stepped_of.pop(oldest, None)
     return found
+
+
+def _in_whole_steps(links: Sequence[core.Link]) -> Sequence[core.Link]:
+    if not isinstance(links, LinkTable):
+        return tuple(replace(link, bandwidth=_in_steps(link.bandwidth, link.capacity)) for link in links)
+    steps = np.maximum(np.rint(100 * links.bandwidth / links.capacity), links.bandwidth > 0)
+    return replace(links, bandwidth=steps * links.capacity / 100)
 
 
 def _in_steps(bandwidth: float, peak: float) -> float:

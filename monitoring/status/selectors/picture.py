@@ -97,8 +97,8 @@ def picture(cluster: Cluster, at: datetime | None = None) -> Picture:
         return Picture(
             cluster, None, [_node_now(row, live, forecasts) for row in rows], _now(cluster, rows, ends, live, forecasts)
         )
-    live = values_at(cluster.name, at, _METRICS)
-    return Picture(cluster, at, [_node_then(row, live) for row in rows], _then(cluster, rows, ends, live))
+    then = values_at(cluster.name, at, _METRICS)
+    return Picture(cluster, at, [_node_then(row, then) for row in rows], _then(cluster, rows, ends, then))
 
 
 def too_old(at: datetime | None, now: datetime | None = None) -> bool:

@@ -10,8 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from gridportal.base.errors import InputError
 from gridportal.network.estimate import LinkRate, link_rates
+from gridportal.network.link_columns import link_columns
 from gridportal.network.topology import Link, Node, Topology
 
 #: The longest window of history, in seconds.
@@ -101,10 +104,7 @@ def of_interfaces(topology: Topology, rates: Mapping[tuple[str, str], float]) ->
     A subject "a>b" is the direction of a link itself. A node's interface ("n1:eth0") is its link when it has just one
     of each; with several nobody says which is which, so they tell nothing.
     """
-    neighbours: dict[str, set[str]] = {}
-    for link in topology.links:
-        neighbours.setdefault(link.source, set()).add(link.target)
-        neighbours.setdefault(link.target, set()).add(link.source)
+    neighbours = _only_neighbours(topology)
     interfaces: dict[str, set[str]] = {}
     for subject, _ in rates:
         node, colon, interface = subject.partition(":")
@@ -116,10 +116,20 @@ def of_interfaces(topology: Topology, rates: Mapping[tuple[str, str], float]) ->
         source, arrow, target = subject.partition(">")
         if arrow and not colon and metric == "tx":
             used[source, target] = rate
-        elif colon and len(interfaces[node]) == 1 and len(neighbours.get(node, ())) == 1:
-            (other,) = neighbours[node]
+        elif colon and len(interfaces[node]) == 1 and node in neighbours:
+            other = neighbours[node]
             used.setdefault((node, other) if metric == "tx" else (other, node), rate)
     return used
+
+
+def _only_neighbours(topology: Topology) -> dict[str, str]:
+    """Of each node with one neighbour alone which that is. O(links)."""
+    links, count = link_columns(topology), len(topology.nodes)
+    ends = np.concatenate([links.source * count + links.target, links.target * count + links.source])
+    node, other = np.divmod(np.unique(ends), max(count, 1))
+    alone = np.flatnonzero(np.bincount(node, minlength=count)[node] == 1)
+    names = topology.nodes
+    return {names[node[at]].id: names[other[at]].id for at in alone.tolist()}
 
 
 def _estimated(link: Link, shown: LinkRate | None, pairs: Sequence[tuple[Ends, Figure]]) -> Link:

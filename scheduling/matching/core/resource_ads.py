@@ -6,6 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
+
+from gridportal.network.link_columns import link_columns
+from gridportal.network.link_table import LinkTable
 from gridportal.network.topology import Topology
 from scheduling.matching.core.language.ad_syntax import (
     Attribute,
@@ -159,8 +163,9 @@ def _texts(values: Sequence[str]) -> ListOf:
 
 def _least_latency(network: Topology) -> dict[str, float]:
     """Seconds on the best link of each node."""
-    least: dict[str, float] = {}
-    for link in network.links:
-        for end in (link.source, link.target):
-            least[end] = min(least.get(end, link.latency), link.latency)
-    return least
+    links, columns = network.links, link_columns(network)
+    latency = links.latency if isinstance(links, LinkTable) else np.array([link.latency for link in links])
+    least = np.full(len(network.nodes), np.inf)
+    for ends in (columns.source, columns.target):
+        np.minimum.at(least, ends, latency)
+    return {node.id: value for node, value in zip(network.nodes, least.tolist(), strict=True) if value < np.inf}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gridportal.network.link_columns import link_columns
 from gridportal.network.narrowest import bandwidth, narrowest
 from gridportal.network.routes import Routes
 from gridportal.network.topology import Node, Topology
@@ -35,11 +36,12 @@ def topology_ads(topology: Topology) -> str:
 
 def node_records(topology: Topology) -> dict[str, Record]:
     """The same as values, by the names of the nodes."""
-    best = dict.fromkeys((node.id for node in topology.nodes), 0.0)
-    for link in topology.links:
-        for end in (link.source, link.target):
-            best[end] = max(best[end], link.bandwidth)
-    return {node.id: _ad(node, best[node.id]) for node in topology.compute_nodes()}
+    links = link_columns(topology)
+    best = np.zeros(len(topology.nodes))
+    for ends in (links.source, links.target):
+        np.maximum.at(best, ends, links.bandwidth)
+    of_compute = best[links.compute].tolist()
+    return {node.id: _ad(node, rate) for node, rate in zip(topology.compute_nodes(), of_compute, strict=True)}
 
 
 def _ad(node: Node, rate: float) -> Record:

@@ -52,10 +52,12 @@ class MatchQuestion:
     besides: str = ""
 
 
-def answer(question: MatchQuestion) -> MatchAnswer:
-    """The best set, its shares of the work, and on demand why. Raises InputError."""
+def answer(question: MatchQuestion, records: Sequence[Record] | None = None) -> MatchAnswer:
+    """The best set, its shares of the work, and on demand why. `records`: the resources, where they need not be read
+    from the question's text. Raises InputError."""
     started = time.perf_counter()
-    ads, notices = read_ads(question.resources, question.resources_source)
+    read_resources = read_ads(question.resources, question.resources_source) if records is None else (records, [])
+    ads, notices = read_resources
     hyphenated = {key for ad in ads for key in ad.attributes if "-" in key}
     read = read_ad(question.request, question.request_source, hyphenated)
     library, pool = Library(), Pool(ads)

@@ -93,7 +93,7 @@ MONITOR = ResourceMonitor()
 
 
 def _network(cluster: str, forecast: bool) -> Topology:
-    status = network_status(cluster, when=FORECAST if forecast else NOW, in_steps=False)
+    status = network_status(cluster, when=FORECAST if forecast else NOW, in_steps=False, with_errors=False)
     if status is None:
         raise clusters.never_reached(cluster)
     return status.topology

@@ -91,13 +91,13 @@ class Question:
 
     def _peak(self) -> float:
         """Bit/s of its fastest link, for the node with the least of the `nodes` nodes with the fastest links."""
-        fastest = {node.id: 0.0 for node in self.usable}
-        for link in self.pairs.topology.links:
-            for end in (link.source, link.target):
-                if end in fastest:
-                    fastest[end] = max(fastest[end], link.capacity)
-        many = min(self.request.node_count or self.request.rank_count, len(fastest))
-        return sorted(fastest.values(), reverse=True)[many - 1] or 1.0
+        columns = link_columns(self.pairs.topology)
+        fastest = np.zeros(len(columns.place))
+        for ends in (columns.source, columns.target):
+            np.maximum.at(fastest, ends, columns.capacity)
+        of_usable = np.sort(fastest[[columns.place[node.id] for node in self.usable]])[::-1]
+        many = min(self.request.node_count or self.request.rank_count, len(of_usable))
+        return float(of_usable[many - 1]) or 1.0
 
     def rates_by(self, aim: Aim, floor: float) -> Floats:
         """n x n: what each pair is worth by an aim, -inf with less than `floor` bit/s."""

@@ -65,6 +65,24 @@ def test_a_measurement_of_the_same_moment_counts_too(cluster: Cluster) -> None:
         assert rate_and_reads() == (rate, 1)
 
 
+def test_a_table_of_links_has_what_single_links_have(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = timezone.now().timestamp()
+    measured(cluster, 47.3, at)
+    for in_steps in (True, False):
+        monkeypatch.setattr(selectors, "KEPT_FROM", 3)
+        table = network_status("grid", in_steps=in_steps)
+        monkeypatch.setattr(selectors, "KEPT_FROM", 100)
+        single = network_status("grid", in_steps=in_steps)
+        assert table is not None
+        assert single is not None
+        assert table.topology.links == single.topology.links
+        assert table.topology == single.topology
+        one = next(link for link in table.topology.links if (link.source, link.target) == ("a", "b"))
+        assert (one.bandwidth, one.origin) == (47.0 if in_steps else 47.3, "probe")
+        assert one.measured_at == pytest.approx(at, abs=1e-5)
+    assert selectors._links_of
+
+
 def test_what_was_taken_back_is_forgotten(cluster: Cluster) -> None:
     measured(cluster, 50.0)
     assert rate_and_reads() == (50.0, 1)

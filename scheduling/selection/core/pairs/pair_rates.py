@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from gridportal.network.link_columns import link_columns
+from gridportal.network.link_table import LinkTable, pair_places
 from gridportal.network.narrowest import Worth, bandwidth, narrowest
 from gridportal.network.routes import Routes
 from gridportal.network.topology import Node, Topology
@@ -114,30 +115,28 @@ class Pairs:
     def _crossbar(self) -> Ints:
         return crossbar(self.topology, self.usable)
 
+    def on_crossbar(self, of_links: Floats) -> Floats:
+        """n x n, of measured pairs: what each pair has, from a value for every link and last the one for no link."""
+        return np.asarray(of_links[self._crossbar])
+
     def _directed(self, value: Worth) -> Floats:
         if self.topology.kind == "pairs":
-            worth = np.append(value.of_all(link_columns(self.topology)), NO_PATH)
-            return np.asarray(worth[self._crossbar])
+            return self.on_crossbar(np.append(value.of_all(link_columns(self.topology)), NO_PATH))
         return narrowest(self.routes, [node.id for node in self.usable], value)
 
 
 def crossbar(topology: Topology, usable: Sequence[Node]) -> Ints:
     """n x n: where each pair's link stands in the topology's links, -1 without one. Every link is the path of its own
-    pair; of several the first. O(n^2 + links)."""
+    pair; of several the first. O(n^2 + links), and O(n^2) when it is asked of the same table of links again."""
     links = link_columns(topology)
+    if isinstance(topology.links, LinkTable):
+        whole, names = topology.links.pair_places(directed=topology.directed), topology.links.names
+        at = {name: number for number, name in enumerate(names)}
+        wanted = [at[node.id] for node in usable]
+        return whole if wanted == list(range(len(names))) else whole[np.ix_(wanted, wanted)]
     vertex = np.full(len(links.place), -1, dtype=np.int64)
     vertex[[links.place[node.id] for node in usable]] = np.arange(len(usable))
-    u, v = vertex[links.source], vertex[links.target]
-    last_first = np.flatnonzero((u >= 0) & (v >= 0))[::-1]
-    u, v = u[last_first], v[last_first]
-    places = np.full((len(usable), len(usable)), -1, dtype=np.int64)
-    if topology.directed:
-        places[u, v] = last_first
-    else:
-        both = np.stack((u, v), axis=1), np.stack((v, u), axis=1)
-        places[both[0].ravel(), both[1].ravel()] = np.repeat(last_first, 2)
-    np.fill_diagonal(places, -1)
-    return places
+    return pair_places(vertex[links.source], vertex[links.target], len(usable), directed=topology.directed)
 
 
 def tree_rates(network: Network) -> tuple[Floats, Ints]:
