@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import fields
@@ -24,6 +25,7 @@ from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import form_errors
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
+from gridportal.web.long_answers import long_answer
 from scheduling import tasks
 from scheduling.jobs.core.explanation import NO_EXPLANATION
 from scheduling.jobs.core.states import JobState
@@ -31,6 +33,7 @@ from scheduling.jobs.filters import JobFilterForm
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.selectors import visible_applications
 from scheduling.jobs.services import job_spec, registering
+from scheduling.matching.services.limited_match import LONGEST_MATCHES
 from scheduling.messages import documents, message, messages, selection_messages
 from scheduling.pages import selectors
 from scheduling.pages.api_compare import CompareActions
@@ -265,7 +268,10 @@ class PreviewJob(APIView):
         """Candidates with scores for a job as it would be submitted."""
         asked = SubmitSerializer(data=request.data, context={"request": request})
         asked.is_valid(raise_exception=True)
-        return Response(PreviewSerializer(_preview(preview.preview(asked.spec(), caller(request)))).data)
+        owner = caller(request)
+        with long_answer(owner.pk):
+            shown = preview.preview(asked.spec(), owner, time.monotonic() + LONGEST_MATCHES)
+        return Response(PreviewSerializer(_preview(shown)).data)
 
 
 def _placement(placement: Placement) -> dict[str, Any]:

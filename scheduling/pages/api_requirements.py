@@ -9,6 +9,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from gridportal.accounts.caller import caller
+from gridportal.web.long_answers import long_answer
 from scheduling.jobs.models import Job
 from scheduling.matching import match_documents
 from scheduling.matching.core.answers import StatusCode
@@ -23,7 +25,8 @@ class RequirementActions(viewsets.GenericViewSet[Job]):
     def requirements(self, request: Request, pk: str) -> Response:
         """What the job asks of its nodes, matched with them as they are: clauses with how many nodes pass each, the
         clauses that exclude each other, the smallest change. Status 404 in it also while nothing is known of them."""
-        found = job_match(self.get_object())
+        with long_answer(caller(request).pk):
+            found = job_match(self.get_object())
         if found is None:
             unknown = {"code": int(StatusCode.NO_SET), "message": "Nothing is known of the nodes of this cluster now."}
             return Response({"status": unknown, "machines": [], "explanation": None})

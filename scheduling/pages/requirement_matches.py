@@ -3,6 +3,7 @@ room for its ranks and how many there are, explained in one way."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -17,7 +18,7 @@ from scheduling.matching.core.answers import MatchAnswer
 from scheduling.matching.core.language.ad_reader import read_ad
 from scheduling.matching.core.language.paper_forms import is_set_request
 from scheduling.matching.core.plain_ads import job_ad, plain_ad
-from scheduling.matching.core.resource_ads import JobRoom, PoolSource, pool_ads
+from scheduling.matching.core.resource_ads import JobRoom, PoolSource, pool_ads, pool_records
 from scheduling.matching.services import match_texts
 from scheduling.matching.services.limited_match import limited_match
 from scheduling.matching.services.match_texts import MatchQuestion
@@ -46,14 +47,18 @@ class RequirementMatch:
         return bool(self.text) or self.is_own or not self.answer.machines
 
 
-def requirement_match(spec: JobSpec, owner: User) -> RequirementMatch | None:
+def requirement_match(spec: JobSpec, owner: User, until: float = math.inf) -> RequirementMatch | None:
     """What a job asks, matched with the nodes of its cluster whoever uses them; None while nothing is known of these,
-    and where the match took too long."""
+    and where the match took too long. `until`: as of limited_match."""
     try:
         source = MONITOR.source(spec.cluster, forecast=spec.requirements.figures == FORECAST)
-        question = _question(spec, owner, replace(source, room=_room(spec, source)))
+        source = replace(source, room=_room(spec, source))
+        question = _question(spec, owner, source)
         # What plain fields make is of checked values: only a text of somebody's own needs a process of its own.
-        answer = limited_match(question) if spec.classad.strip() else match_texts.answer(question)
+        if spec.classad.strip():
+            answer = limited_match(replace(question, resources=pool_ads(source)), until)
+        else:
+            answer = match_texts.answer(question, pool_records(source))
     except GridPortalError:
         return None
     text = plain_ad(spec.requirements)
@@ -76,7 +81,7 @@ def _question(spec: JobSpec, owner: User, source: PoolSource) -> MatchQuestion:
     besides = job_ad(spec.requirements, ranks, in_a_set=is_set_request(read_ad(text).ad))
     return MatchQuestion(
         text,
-        pool_ads(source),
+        "",
         explain=True,
         seconds=_SECONDS,
         owner=owner.username,

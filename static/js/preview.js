@@ -34,6 +34,12 @@ function fields() {
 
 async function answer(signal) {
   const response = await fetch(preview.dataset.preview, { method: "POST", body: fields(), signal });
+  if (response.status === 429) {
+    // Previews of the same person that nobody waits for any more are still being made.
+    await new Promise((done) => setTimeout(done, 1000 * (Number(response.headers.get("Retry-After")) || 2)));
+    signal.throwIfAborted();
+    return answer(signal);
+  }
   if (response.redirected) throw new Error("You are signed out. Sign in again in another window, then try again.");
   if (!response.ok) throw new Error(`There is no preview: the portal answered with error ${response.status}.`);
   return response.text();

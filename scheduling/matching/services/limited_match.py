@@ -5,7 +5,9 @@ HTCondor's library may take hundreds of megabytes for one expression, and what i
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 
 import msgspec
 
@@ -17,6 +19,8 @@ from scheduling.matching.services.match_texts import MatchQuestion
 
 #: Bytes of address space.
 MEMORY = 8 << 30
+#: Seconds for all matches of one preview together.
+LONGEST_MATCHES = 20.0
 #: Seconds beside the search and the explanation: to start, to read so many letters in each, and at most.
 _START, _LETTERS, _MOST = 15.0, 100_000, 60.0
 _OUT_OF_MEMORY = "MemoryError"
@@ -32,15 +36,18 @@ class MatchTextError(InputError):
         self.line, self.column = fault.line, fault.column
 
 
-def limited_match(question: MatchQuestion) -> MatchAnswer:
-    """As `match_texts.answer`. Raises MatchTextError, and GridPortalError where time or memory did not do."""
-    limit = 2 * question.seconds + _beside(question)
+def limited_match(question: MatchQuestion, until: float = math.inf) -> MatchAnswer:
+    """As `match_texts.answer`. `until`: on the monotonic clock, when whoever asks has waited long enough. Raises
+    MatchTextError, and GridPortalError where time or memory did not do."""
+    limit = min(2 * question.seconds + _beside(question), until - time.monotonic())
+    if limit <= 0:
+        raise GridPortalError("The matches before this one took all the time that there was.")
     argv = [sys.executable, "-m", "scheduling.matching.services.match_process", str(MEMORY)]
     env = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     try:
         done = run(argv, timeout=limit, stdin=msgspec.json.encode(question).decode(), check=False, env=env)
     except TooSlowError as error:
-        raise GridPortalError(f"The match took longer than {limit:g} s and was ended.") from error
+        raise GridPortalError(f"The match took longer than {limit:.3g} s and was ended.") from error
     if done.returncode == 0:
         return msgspec.json.decode(done.stdout, type=MatchAnswer)
     if done.returncode == InputError.exit_code:

@@ -17,8 +17,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base import run_directory, run_files
-from gridportal.base.errors import GridPortalError
+from gridportal.base.errors import BusyError, GridPortalError
 from gridportal.base.run_directory import RunFileError
+from gridportal.web.long_answers import long_answer
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.jobs.models import Job
@@ -65,7 +66,13 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
 def requirements(request: HttpRequest, pk: int) -> HttpResponse:
     """Clause by clause how many nodes are what the job asks for."""
     shown_job = visible_job(request, pk)
-    context = {"job": shown_job, "match": job_match(shown_job)}
+    try:
+        with long_answer(caller(request).pk):
+            context = {"job": shown_job, "match": job_match(shown_job)}
+    except BusyError as error:
+        busy = render(request, "scheduling/job_requirements.html", {"job": shown_job, "busy": error}, status=429)
+        busy["Retry-After"] = str(error.retry_after)
+        return busy
     return render(request, "scheduling/job_requirements.html", context)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from gridportal.accounts.caller import caller
 from gridportal.base import rank_places
 from gridportal.base.errors import BusyError, GridPortalError, ImpossibleError
 from gridportal.base.reasons import Code, Reason
+from gridportal.web.long_answers import long_answer
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 from gridportal.web.result_messages import add_result
 from monitoring.clusters import selectors
@@ -24,6 +26,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.selectors import usable_applications, usual_project
 from scheduling.jobs.services import job_spec
 from scheduling.matching.selectors import saved_requests
+from scheduling.matching.services.limited_match import LONGEST_MATCHES
 from scheduling.messages import scaling_messages
 from scheduling.pages import forms, rank_fields
 from scheduling.pages.charts import scaling_curve
@@ -92,9 +95,19 @@ def preview(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "scheduling/_preview.html", _problems(form))
     try:
-        spec = form.to_spec()
-        match = requirement_match(spec, caller(request))
-        shown = placing_preview.preview(spec, caller(request))
+        with long_answer(caller(request).pk):
+            return _preview(request, form)
+    except BusyError as error:
+        busy = HttpResponse(str(error), status=429, content_type="text/plain; charset=utf-8")
+        busy["Retry-After"] = str(error.retry_after)
+        return busy
+
+
+def _preview(request: HttpRequest, form: forms.SubmitForm) -> HttpResponse:
+    try:
+        spec, until = form.to_spec(), time.monotonic() + LONGEST_MATCHES
+        match = requirement_match(spec, caller(request), until)
+        shown = placing_preview.preview(spec, caller(request), until)
     except ImpossibleError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form) | {"match": match})

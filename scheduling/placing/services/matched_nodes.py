@@ -6,6 +6,7 @@ Source: Set matching 2002, 3.1: select, configure, map. The number of machines c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +16,7 @@ from django.utils import timezone
 from gridportal.accounts.models import User
 from gridportal.accounts.selectors import groups_of
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.network.link_table import LinkTable
 from gridportal.network.topology import Topology
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core import patterns, ranks
@@ -61,13 +63,14 @@ class MatchedNodes:
     """Answers as choosing.answer does, among the nodes that the request matches. inner: who selects among these.
 
     shares: by the nodes of a selection, what part of the work its mapper gave each machine; answers: by the nodes that
-    could be had, so that equal questions are asked once.
+    could be had, so that equal questions are asked once. until: as of limited_match.
     """
 
     job: MatchedJob
     inner: Answer
     shares: dict[tuple[str, ...], Mapping[str, float]] = field(default_factory=dict)
     answers: dict[tuple[tuple[str, ...], int | None], MatchAnswer] = field(default_factory=dict)
+    until: float = math.inf
 
     def __call__(self, status: NetworkStatus, asked: Request) -> Selection:
         """Raises ImpossibleError where nothing matches, or where the selection has none among what does."""
@@ -122,7 +125,7 @@ class MatchedNodes:
         )
         between = partial(bandwidths_between, status.topology)
         try:
-            return with_shares(limited_match(question), _MAPPER_SECONDS, between)
+            return with_shares(limited_match(question, self.until), _MAPPER_SECONDS, between)
         except InputError:
             raise
         except GridPortalError as error:  # it took too much time or memory: no matter of the round
@@ -158,9 +161,9 @@ def of_moved(job: Job, inner: Answer) -> MatchedNodes:
     return MatchedNodes(_matched_job(job, job.owner, ranks_open=False), inner)
 
 
-def of_spec(request: JobSpec, owner: User | None, inner: Answer) -> MatchedNodes:
+def of_spec(request: JobSpec, owner: User | None, inner: Answer, until: float = math.inf) -> MatchedNodes:
     """For a job that somebody thinks of."""
-    return MatchedNodes(_matched_job(request, owner, ranks_open=request.ranks_open), inner)
+    return MatchedNodes(_matched_job(request, owner, ranks_open=request.ranks_open), inner, until=until)
 
 
 def _matched_job(asked: Job | JobSpec, owner: User | None, *, ranks_open: bool) -> MatchedJob:
@@ -224,6 +227,8 @@ def _only(topology: Topology, usable: Sequence[str]) -> Topology:
     kept = set(usable)
     nodes = tuple(node for node in topology.nodes if node.kind != "compute" or node.id in kept)
     ends = {node.id for node in nodes}
+    if isinstance(topology.links, LinkTable):
+        return replace(topology, nodes=nodes, links=topology.links.among(ends))
     links = tuple(link for link in topology.links if link.source in ends and link.target in ends)
     return replace(topology, nodes=nodes, links=links)
 

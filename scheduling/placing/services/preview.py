@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from gridportal.accounts.models import User
 from gridportal.base.clusters import BUSY, Busy
 from gridportal.base.errors import ImpossibleError
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
+from gridportal.network.link_columns import link_columns
 from monitoring.clusters.selectors import setting, traits
 from monitoring.status.selectors import network_status as status_network
 from monitoring.status.selectors.network_status import NetworkStatus
@@ -93,8 +95,9 @@ class Preview:
     explanation: Explanation = NO_EXPLANATION
 
 
-def preview(request: JobSpec, owner: User | None = None) -> Preview:
-    """Raises InputError or ImpossibleError as submit_job does; what only has to be waited for is a `problem`."""
+def preview(request: JobSpec, owner: User | None = None, until: float = math.inf) -> Preview:
+    """Raises InputError or ImpossibleError as submit_job does; what only has to be waited for is a `problem`. `until`:
+    on the monotonic clock, when matches of a request in ClassAds are over."""
     if owner:
         check_use(owner, request.application, setting(request.cluster))
     checked = check(request, owner.username if owner else "")
@@ -109,7 +112,7 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     policy = policy_of(request.cluster, request.busy_policy)
     ask: Answer = Remembered()
     if request.classad.strip() or resource_ads(request.cluster).exists():
-        ask = of_spec(request, owner, ask)
+        ask = of_spec(request, owner, ask, until)
     found, problem, free = _chosen(request, status, asked, seen, policy, ask)
     answer = _answer(request, status, found, problem, free=free)
     if found is None:
@@ -229,10 +232,9 @@ def _answer(
         )
     groups = tuple(map(candidate_group, selection.candidates))
     slowest = groups[0].bottleneck
-    peaks = {frozenset((link.source, link.target)): link.capacity for link in status.topology.links}
     return Preview(
         candidates=groups,
-        peak=peaks.get(frozenset(slowest.ends)) if slowest else None,
+        peak=link_columns(status.topology).capacity_between(*slowest.ends) if slowest else None,
         talks=request.method == "pattern",
         optimal=selection.optimal,
         seconds=selection.seconds,

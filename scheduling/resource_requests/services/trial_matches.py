@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, InputError
+from gridportal.web.long_answers import long_answer
 from monitoring.clusters import selectors as clusters
 from scheduling.matching.core.answers import MatchAnswer
 from scheduling.matching.core.language.ad_errors import AdError
@@ -35,7 +36,8 @@ def try_match(owner: User, text: str, cluster: str = "", *, forecast: bool = Fal
     pool = MONITOR.pool(cluster or clusters.default_cluster(), forecast=forecast)
     try:
         ad = read_request(text).ad
-        return TriedMatch(answer_now(owner, text, pool), ad)
+        with long_answer(owner.pk):
+            return TriedMatch(answer_now(owner, text, pool), ad)
     except AdError as error:
         return TriedMatch(None, None, error, error.place.line, error.place.column, error.pointer)
     except MatchTextError as error:
