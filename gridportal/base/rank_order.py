@@ -40,17 +40,30 @@ def hydra_hosts(nodes: Sequence[str]) -> list[str]:
     Hydra goes through its hosts again where there are more ranks, takes a host that stands there twice in a row for one
     with room for two, and one that comes again later for another: between these MPICH uses no shared memory. So the
     list is the part that has all nodes, each in one place, and gives the order when it is repeated; where there is no
-    such part, it is all of it.
+    such part, it is all of it (and scheduling.runs.core.hydra_ranks tells more where it can).
 
     >>> hydra_hosts(["a", "a", "b"]), hydra_hosts(["a", "b", "a", "b"]), hydra_hosts(["a", "b", "b", "a"])
     (['a', 'a', 'b'], ['a', 'b'], ['a', 'b', 'b'])
     >>> hydra_hosts(["a", "b", "c", "a", "c"])
     ['a', 'b', 'c', 'a', 'c']
     """
+    return _part(nodes) if is_in_turn(nodes) else list(nodes)
+
+
+def is_in_turn(nodes: Sequence[str]) -> bool:
+    """Whether a part of the order in which each node has one place gives all of it when it is repeated.
+
+    >>> is_in_turn(["a", "b", "b", "a", "b", "b"]), is_in_turn(["a", "b", "a", "a"])
+    (True, False)
+    """
+    part = _part(nodes)
+    return all(node == part[at % len(part)] for at, node in enumerate(nodes))
+
+
+def _part(nodes: Sequence[str]) -> list[str]:
+    """From the first rank on as many blocks of ranks of one node as there are nodes."""
     blocks = [list(block) for _, block in groupby(nodes)]
-    part = [node for block in blocks[: len(set(nodes))] for node in block]
-    repeats = all(node == part[at % len(part)] for at, node in enumerate(nodes))
-    return part if repeats else list(nodes)
+    return [node for block in blocks[: len(set(nodes))] for node in block]
 
 
 def write_hosts(folder: Path, nodes: Sequence[str]) -> Path:

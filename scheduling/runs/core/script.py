@@ -18,7 +18,7 @@ from gridportal.base.rank_places import ranks_by_node
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
 from scheduling.jobs.core.program_request import USUAL, ProgramRequest
-from scheduling.runs.core import rank_binding, restart_lines, stop_lines
+from scheduling.runs.core import hydra_ranks, rank_binding, restart_lines, stop_lines
 from scheduling.runs.core.restart_lines import RestartArguments
 
 _TEMPLATE = """\
@@ -157,7 +157,6 @@ _NAMES = {
     "asked": run_files.STOP_ASKED,
 }
 _THREADS = "OMP_NUM_THREADS"
-_MPIEXEC = ("mpiexec", "mpiexec.hydra", "mpirun", "mpiexec.mpich", "mpirun.mpich")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +231,7 @@ def render(script: Script) -> str:
         others=_OTHERS,
         stopping=_stopping(script),
         modules=_modules(script.modules) + _open_mpi(script),
-        hosts=_hostfile(script) + _shares(script) + _binding(script) + _restart(script),
+        hosts=_hostfile(script) + _hydra_lines(script) + _shares(script) + _binding(script) + _restart(script),
         command=_launched(script),
         no_input=_NO_INPUT if _is_hydra(script) else "",
     )
@@ -351,17 +350,26 @@ def _launched(script: Script) -> str:
         "hostfile": _hosts_path(script),
         "run_dir": script.run_dir,
     }
-    head = " ".join(shlex.quote(word) for word in parameters.render(launcher, values))
+    head = hydra_ranks.quoted(launcher, parameters.render(launcher, values), _nodes_told(script))
     bound = ("bash", rank_binding.path(script.run_dir)) if _binds(script) else ()
     words = (*bound, *_told(script), *script.argv)
     command = " ".join(restart_lines.ARGUMENTS if word == restart_lines.PLACE else shlex.quote(word) for word in words)
     return f"{head} \\\n  {command}"
 
 
+def _hydra_lines(script: Script) -> str:
+    return hydra_ranks.lines(script.launcher or LAUNCHER, _nodes_told(script))
+
+
+def _nodes_told(script: Script) -> Sequence[str]:
+    """The nodes of the ranks, as the launcher is told."""
+    return _hosts(script, script.nodes)
+
+
 def _is_hydra(script: Script) -> bool:
     """Whether the launcher is the mpiexec of MPICH and its kin."""
     names = {PurePath(word).name for word in script.launcher or LAUNCHER}
-    return not is_open_mpi(script.mpi) and not names.isdisjoint(_MPIEXEC)
+    return not is_open_mpi(script.mpi) and not names.isdisjoint(hydra_ranks.MPIEXEC)
 
 
 def one_line(text: str, limit: int = 200) -> str:

@@ -41,7 +41,7 @@ HOSTILE = Script(
 
 #: Nodes that are slots of one host.
 LOCAL = replace(PLAIN, nodes=("local-2", "local-1"), host="localhost")
-#: Several ranks on a node, with threads: in turn for MPICH's mpiexec, out of turn for Open MPI.
+#: Several ranks on a node, with threads: in turn, and out of turn for Open MPI and for MPICH's mpiexec.
 IN_TURN = replace(PLAIN, nodes=("n1", "n2", "n1", "n2"), cpus_per_rank=2)
 OUT_OF_TURN = replace(
     PLAIN,
@@ -53,6 +53,9 @@ OUT_OF_TURN = replace(
 )
 
 
+MPICH_OUT_OF_TURN = replace(PLAIN, nodes=("n1", "n2", "n1", "n1"))
+
+
 #: Ranks with shares of the work, on a cluster that may start the script again.
 SHARES = replace(PLAIN, argv=(*PLAIN.argv, "--shares", "40,40,20,5.5"), shares=("40", "40", "20", "5.5"), again=True)
 
@@ -61,7 +64,7 @@ SHARES = replace(PLAIN, argv=(*PLAIN.argv, "--shares", "40,40,20,5.5"), shares=(
     ("name", "script"),
     [
         *(("plain", PLAIN), ("hostile", HOSTILE), ("local", LOCAL), ("in-turn", IN_TURN)),
-        *(("out-of-turn", OUT_OF_TURN), ("shares", SHARES)),
+        *(("out-of-turn", OUT_OF_TURN), ("mpich-out-of-turn", MPICH_OUT_OF_TURN), ("shares", SHARES)),
     ],
 )
 def test_the_script_is_the_golden_file(name: str, script: Script) -> None:
@@ -98,6 +101,17 @@ def test_any_argument_reaches_the_program_as_it_is(tmp_path: Path, word: str) ->
     text = render(Script("t", "m", ("n1", "n2"), ("program", word, "end"), str(tmp_path)))
     done = subprocess.run(["bash", "-c", text], env=env, capture_output=True, timeout=20, check=True)
     assert done.stdout.split(b"\0")[:-1] == [b"program", word.encode(), b"end"]
+
+
+@pytest.mark.parametrize(
+    ("help_text", "told"),
+    [("-rankmap {rank map}", "-hosts n1,n2 -rankmap 0,1,0,0"), ("-f {name}", "-hosts n1,n2,n1,n1")],
+)
+def test_ranks_out_of_turn_are_told_as_the_mpiexec_can_be(tmp_path: Path, help_text: str, told: str) -> None:
+    env = stand_in(tmp_path, f'case "$*" in -help) echo "{help_text}";; *) printf "%s " "$@";; esac')
+    text = render(Script("t", "m", ("n1", "n2", "n1", "n1"), ("program",), str(tmp_path)))
+    done = subprocess.run(["bash", "-c", text], env=env, capture_output=True, text=True, timeout=20, check=True)
+    assert done.stdout.strip() == f"-n 4 {told} env OMP_NUM_THREADS=1 program"
 
 
 def test_the_exit_record_holds_the_programs_exit_code(tmp_path: Path) -> None:

@@ -1,0 +1,88 @@
+#!/bin/bash
+# job-12-run-1: NAS CG: first try
+# nodes, rank by rank: n1 n2 n1 n1
+# chosen by: pattern
+set -u
+
+export GRIDPORTAL_RUN_DIR=/srv/gridportal/runs/job-12-run-1
+cd "$GRIDPORTAL_RUN_DIR" || exit 1
+
+# The exit record: whole or not at all, so that the portal never reads half of it.
+finish() {
+  trap '' TERM INT HUP QUIT ALRM USR1 USR2 XCPU VTALRM PROF
+  rm -rf exit.json.part
+  printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
+  mv -f exit.json.part exit.json
+  exit "$1"
+}
+
+# The program may have been started and its number not noted yet.
+program=""
+note_program() {
+  if [ -z "$program" ] && [ -n "${before+set}" ] && [ "${!:-}" != "$before" ]; then program=$!; fi
+}
+
+# Asked to end: pass it on to mpiexec, which takes the ranks along, and record it.
+end() {
+  trap '' TERM INT HUP QUIT ALRM USR1 USR2 XCPU VTALRM PROF
+  note_program
+  if [ -n "$program" ]; then
+    kill -TERM "$program" 2> /dev/null
+    wait "$program"
+  fi
+  finish 143
+}
+trap end TERM INT HUP
+# Whatever else comes: nothing but KILL ends this script before its record is written.
+trap 'asked=yes' QUIT ALRM USR1 USR2 XCPU VTALRM PROF
+
+# Whether this script goes on, and its number is not another process by now.
+began=""
+goes_on() {
+  local stat
+  read -r stat < "/proc/$$/stat" || return
+  set -- ${stat##*) }
+  [ "$1" != Z ] && [ "${began:=${20}}" = "${20}" ]
+} 2> /dev/null
+goes_on
+# Wait so many seconds, or until this script has ended: then it fails.
+pause() {
+  local end=$((SECONDS + $1)) left
+  while goes_on; do
+    left=$((end - SECONDS))
+    [ "$left" -gt 0 ] || return 0
+    sleep $((left < 2 ? left : 2))
+  done
+  return 1
+}
+# Tell this script something in so many seconds; in a shell of its own, so that $! stays the program.
+later() { ( { pause "$1" && kill -s "$2" $$; } < /dev/null > /dev/null 2>&1 & ); }
+# Asked to stop, by USR1: the program hears of it, and its launcher goes on until all ranks have ended.
+ask_to_stop() {
+  asked=yes
+  note_program
+  if [ -z "$program" ] || [ "$SECONDS" -lt 5 ]; then
+    later 5 USR1
+  else
+    touch stop.asked
+    kill -USR1 "$program" 2> /dev/null
+  fi
+}
+trap ask_to_stop USR1
+
+# Ranks come back to a node out of turn: where mpiexec can be told of the node of each, they share its memory.
+ranks_on=(-hosts n1,n2,n1,n1)
+if mpiexec -help 2>&1 < /dev/null | grep -q -e -rankmap; then
+  ranks_on=(-hosts n1,n2 -rankmap 0,1,0,0)
+fi
+# In braces: bash has read all of it before the program starts, which might change this file.
+{
+before=${!:-}
+SECONDS=0
+mpiexec -n 4 "${ranks_on[@]}" \
+  env OMP_NUM_THREADS=1 /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
+program=$!
+# A signal that this script takes ends its waiting, and not the program.
+while asked=""; wait "$program"; code=$?; [ -n "$asked" ]; do :; done
+finish "$code"
+}
