@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
-from gridportal.network.link_table import Floats, LinkTable
+from gridportal.network.link_table import Floats, Ints, LinkTable
 from gridportal.network.routing_rules import SHORT
 from gridportal.network.topology import Topology, parse, parse_time
 
@@ -29,6 +29,7 @@ from gridportal.network.topology import Topology, parse, parse_time
 LARGE = 2**18
 
 _Label = str | int | float | None
+_AnyLink = TypeVar("_AnyLink", bound=msgspec.Struct)
 
 
 class _Link(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -48,12 +49,25 @@ class _Link(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     age: _Label = None
 
 
-class _Document(msgspec.Struct, forbid_unknown_fields=True):
+class _BareLink(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """As most links are: with nothing to say beyond this. Half of the time that a `_Link` takes."""
+
+    source: str
+    target: str
+    capacity: float
+    bandwidth: float
+
+
+class _Document(msgspec.Struct, Generic[_AnyLink], forbid_unknown_fields=True):
     nodes: Raw
-    links: list[_Link]
+    links: list[_AnyLink]
     directed: Raw = Raw(b"false")
     multigraph: Raw = Raw(b"false")
     graph: Raw = Raw(b"{}")
+
+
+_Links = Sequence[_BareLink] | Sequence[_Link]
+_COLUMNS = ("capacity", "bandwidth", "latency", "used", "low", "high", "measured_at")
 
 
 def read(path: Path, name: str) -> Topology | None:
@@ -74,12 +88,19 @@ def read_text(text: str | bytes, name: str) -> Topology | None:
     if len(text) < LARGE:
         return None
     try:
-        return _topology(msgspec.json.decode(text, type=_Document), name)
+        return _topology(_decoded(text), name)
     except (UnicodeError, RecursionError, msgspec.MsgspecError, InputError, bounded_json.UnreadableError):
         return None  # as above
 
 
-def _topology(document: _Document, name: str) -> Topology | None:
+def _decoded(text: str | bytes) -> _Document[_BareLink] | _Document[_Link]:
+    try:
+        return msgspec.json.decode(text, type=_Document[_BareLink])
+    except msgspec.ValidationError:  # most often at the first link
+        return msgspec.json.decode(text, type=_Document[_Link])
+
+
+def _topology(document: _Document[_BareLink] | _Document[_Link], name: str) -> Topology | None:
     rest = {key: _plain(getattr(document, key)) for key in ("nodes", "directed", "multigraph", "graph")}
     if not isinstance(rest["nodes"], list):
         return None
@@ -95,32 +116,41 @@ def _plain(raw: Raw) -> Any:
     return bounded_json.loads(b'{"part":' + bytes(raw) + b"}")["part"]
 
 
-def _table(names: Sequence[str], links: Sequence[_Link]) -> LinkTable | None:
+def _table(names: Sequence[str], links: _Links) -> LinkTable | None:
     """None where anything is not as it should be."""
     place = {name: at for at, name in enumerate(names)}
-
-    def column(key: str) -> Iterator[Any]:
-        return map(attrgetter(key), links)
-
     try:
-        source, target = (
-            np.array([place[name] for name in column(end)], dtype=np.int64) for end in ("source", "target")
-        )
+        source, target = (_ends(links, end, place) for end in ("source", "target"))
     except KeyError:
         return None
-    capacity, bandwidth = _numbers(list(column("capacity"))), _numbers(list(column("bandwidth")))
+    is_bare = bool(links) and isinstance(links[0], _BareLink)
+    column = _bare_column if is_bare else _column
+    capacity, bandwidth, latency, used, low, high, measured_at = (column(links, key) for key in _COLUMNS)
     capacity, bandwidth = _filled(capacity, bandwidth), _filled(bandwidth, capacity)
-    latency, used, low, high, measured_at = (
-        _numbers(list(column(key))) for key in ("latency", "used", "low", "high", "measured_at")
-    )
     sound = (source != target) & (capacity > 0) & (bandwidth >= 0) & (bandwidth <= capacity) & (latency >= 0)
     for optional in (used, low, high, measured_at):
         sound &= np.isnan(optional) | (optional >= 0)
     if not sound.all():
         return None
-    origin = list(column("origin"))
-    origin = [""] * len(origin) if origin.count(None) == len(origin) else [name or "" for name in origin]
+    origin = [] if is_bare else list(map(attrgetter("origin"), links))
+    is_said = origin.count(None) < len(origin)
+    origin = [name or "" for name in origin] if is_said else [""] * len(links)
     return LinkTable(names, source, target, capacity, bandwidth, latency, used, low, high, measured_at, origin)
+
+
+def _ends(links: _Links, end: str, place: Mapping[str, int]) -> Ints:
+    """Raises KeyError for a name that no node has."""
+    return np.fromiter(map(place.__getitem__, map(attrgetter(end), links)), np.int64, len(links))
+
+
+def _bare_column(links: _Links, key: str) -> Floats:
+    if key in _BareLink.__struct_fields__:
+        return np.fromiter(map(attrgetter(key), links), np.float64, len(links))
+    return np.full(len(links), 0.0 if key == "latency" else math.nan)
+
+
+def _column(links: _Links, key: str) -> Floats:
+    return _numbers(list(map(attrgetter(key), links)))
 
 
 def _numbers(values: list[Any]) -> Floats:
