@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer.main
 from django.urls import Resolver404, get_resolver, resolve
+from typer.testing import CliRunner
 
 from gridportal.cli import app
 
@@ -82,3 +84,14 @@ def test_the_example_of_the_command_line_uses_every_top_level_command():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     commands: Any = typer.main.get_command(app)
     assert {name for name in commands.commands if f"`gridportal {name}" not in text} == set()
+
+
+SELECT = re.compile(r"`gridportal (select --topology [^`]+)`")
+
+
+def test_every_selection_of_the_readme_works_as_it_stands():
+    lines = SELECT.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(lines) >= 4
+    for line in lines:
+        done = CliRunner().invoke(app, shlex.split(line))
+        assert (line, done.exit_code) == (line, 0)

@@ -66,6 +66,10 @@ def _show_explanation(answer: MatchAnswer, explanation: MatchExplanation) -> Non
         typer.echo(f"The greedy algorithm alone comes to rank {answer.greedy_rank:.6g}.")
 
 
+#: So many columns of the clauses stand there whatever they say.
+_ALWAYS = 3
+
+
 def _show_clauses(explanation: MatchExplanation, *, is_matched: bool) -> None:
     columns = (
         Column("Clause", wraps=True),
@@ -80,4 +84,6 @@ def _show_clauses(explanation: MatchExplanation, *, is_matched: bool) -> None:
         passes, left = of_sets if report.is_collective else (str(report.passing), str(report.left_without))
         nearest = "" if is_matched else nearest_message(report)
         rows.append((report.text, passes, left, conflict_message(explanation, report), nearest))
-    show_table(columns, rows, title="Clauses of the requirements")
+    said = [place for place in range(len(columns)) if place < _ALWAYS or any(row[place] for row in rows)]
+    shown = [tuple(row[place] for place in said) for row in rows]
+    show_table([columns[place] for place in said], shown, title="Clauses of the requirements")

@@ -89,6 +89,7 @@ def test_the_explanation_of_nothing_names_the_smallest_change(run) -> None:
     table = run(request, "--explain").output
     assert "The smallest change: ask for >= 18 in Sum(other.MemorySize) >= 100." in table
     assert "redhat6.1 is read as the text" in table
+    assert "Nearest" in table
 
 
 def test_clauses_that_exclude_each_other_are_named(run) -> None:
@@ -117,6 +118,7 @@ def test_people_get_a_table(run) -> None:
     assert result.exit_code == 0
     for part in ("3 machines", "torc1.cs.utk.edu", "every set was tried", "without o.ucsd.edu", "1 requirement unmet"):
         assert part in result.output
+    assert "Nearest" not in result.output  # a column for what was not found
 
 
 @pytest.mark.parametrize(
