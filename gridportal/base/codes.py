@@ -253,8 +253,12 @@ class Code(StrEnum):
     NODE_LESS_BALANCED = "node_less_balanced", "place_of", "score", "best"
     NODE_LESS_CPU_AT_EQUALS = "node_less_cpu_at_equals", "place_of", "cpu", "best"
     NODE_SLOWER_AT_EQUALS = "node_slower_at_equals", "place_of", "bandwidth", "best"
+    NODE_TOO_FAR = "node_too_far", "place_of", "pair", "condition"
+    NODE_BELOW_SLACK = "node_below_slack", "place_of", "pair", "bandwidth", "level"
+    NODE_MORE_MESSAGE_TIME = "node_more_message_time", "place_of", "more", "is_busiest"
     NODE_AS_GOOD = "node_as_good", "place_of"
     NODE_NOT_WEIGHED = "node_not_weighed", "place_of"
+    NODE_PASSED_OVER = "node_passed_over", "place_of"
     NODE_NOT_DRAWN = "node_not_drawn"
 
     # what an alert found; `lasted`: seconds beyond the level before it fired; `others`: how many more did at once

@@ -85,6 +85,23 @@ def _(place_of: str, bandwidth: float, best: float) -> str:
     return f"as good in the place of {place_of}, but with {rate_text(bandwidth)} against {rate_text(best)}"
 
 
+@says(Code.NODE_TOO_FAR)
+def _(place_of: str, pair: Sequence[str], condition: str) -> str:
+    return f"too far from {pair[1]} in the place of {place_of}: {condition} s was asked for"
+
+
+@says(Code.NODE_BELOW_SLACK)
+def _(place_of: str, pair: Sequence[str], bandwidth: float, level: float) -> str:
+    least = f"less than the {rate_text(level)} that the slack allows"
+    return f"{rate_text(bandwidth)} to {pair[1]} in the place of {place_of}, {least}"
+
+
+@says(Code.NODE_MORE_MESSAGE_TIME)
+def _(place_of: str, more: float, is_busiest: bool) -> str:
+    whose = "the busiest rank's messages" if is_busiest else "all messages together"
+    return f"{whose} take {share_text(more)} longer in the place of {place_of}"
+
+
 @says(Code.NODE_AS_GOOD)
 def _(place_of: str) -> str:
     return f"as good in the place of {place_of}; mean figures or the order of the file decided"
@@ -93,6 +110,11 @@ def _(place_of: str) -> str:
 @says(Code.NODE_NOT_WEIGHED)
 def _(place_of: str) -> str:
     return f"as good by the pairs one at a time in the place of {place_of}; not compared beyond that"
+
+
+@says(Code.NODE_PASSED_OVER)
+def _(place_of: str) -> str:
+    return f"better in the place of {place_of}; the search was over before it came to that"
 
 
 #: What has left nodes out, for a count of them.
@@ -111,8 +133,12 @@ KINDS = {
     Code.NODE_LESS_BALANCED: "a lower score than the group",
     Code.NODE_LESS_CPU_AT_EQUALS: "as good, with less cpu",
     Code.NODE_SLOWER_AT_EQUALS: "as good, with less bandwidth",
+    Code.NODE_TOO_FAR: "too far away",
+    Code.NODE_BELOW_SLACK: "slower than the slack allows",
+    Code.NODE_MORE_MESSAGE_TIME: "longer messages than the group",
     Code.NODE_AS_GOOD: "as good as a node of the group",
     Code.NODE_NOT_WEIGHED: "as good by the pairs one at a time",
+    Code.NODE_PASSED_OVER: "better, but not come to in time",
     Code.NODE_NOT_DRAWN: "not drawn",
 }
 

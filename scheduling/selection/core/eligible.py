@@ -38,8 +38,6 @@ def check(request: Request) -> None:
     _number(request.slack, "slack", "a fraction from 0 to 0.9", low=0.0, high=0.9)
     if request.flows and request.method not in CONCURRENT:
         raise InputError("flows", request.flows, f"{CONCURRENT_METHODS} with it")
-    if label_conditions.LATENCY in request.require and request.flows:
-        raise InputError("require", label_conditions.LATENCY, "with flows conditions on labels, memory and speed only")
     if request.by_pattern:
         _check_pattern(request)
 

@@ -132,7 +132,7 @@ class Candidate:
     maximised, +inf for a bandwidth where no pair takes a link.
     proved: no group that is not listed before this one has a higher score. reason: why it won, or by what it lost.
     mean_cpu: what decides at last among groups that are equal in all else. bound: what no group's score exceeds, where
-    that is known.
+    that is known. level: bit/s that the slowest pair had to reach, where the time of messages decided among those.
     """
 
     nodes: tuple[str, ...]
@@ -145,6 +145,7 @@ class Candidate:
     reason: Reason = NOTHING
     mean_cpu: float = 0.0
     bound: float | None = None
+    level: float | None = None
 
     @property
     def gap(self) -> float | None:

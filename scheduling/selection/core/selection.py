@@ -87,8 +87,7 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
         raise ImpossibleError(
             f"No group of {_size(question)} was found in {budget}; a larger time_budget may find one."
         ) from error
-    told = replace(request, slack=0.0) if question.is_by_slots else request
-    found = explain.candidates(pairs, pattern, told, kept)
+    found = explain.candidates(pairs, pattern, request, kept)
     first = found[0]
     return Selection(
         nodes=first.nodes,

@@ -61,12 +61,21 @@ class _SingleNodes:
         """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1), then cpu."""
         question, request = self.question, self.question.request
         found = self._solve(question.aims)
-        if not found or request.method != "pattern" or request.slack <= 0 or len(question.usable) > MOST_NODES:
+        if request.method != "pattern" or request.slack <= 0 or len(question.usable) > MOST_NODES:
+            return found
+        if not found or found[0].value <= 0:  # nothing takes any time, or all of it
             return found
         tick = Ticker(question.clock, question.clock() + BUSIEST_RANK_SECONDS, every=1)
         rates, cpu = question.pairs.rates(bandwidth), question.cpu
         return least_busiest_rank_time(
-            rates, question.pattern, found, slack=request.slack, count=request.candidates, cpu=cpu, tick=tick
+            rates,
+            question.pattern,
+            found,
+            slack=request.slack,
+            floor=request.min_bandwidth,
+            count=request.candidates,
+            cpu=cpu,
+            tick=tick,
         )
 
     def balanced(self) -> list[Ranked]:

@@ -59,12 +59,14 @@ class Finder(Protocol):
 @dataclass(frozen=True)
 class Ranked:
     """A group with its value; proved: no other node set that is not ranked before it is worth more. bound: what none is
-    worth more than, where that is known."""
+    worth more than, where that is known. level: where groups up to a slack below the best were equals, what they had to
+    be worth."""
 
     value: float
     group: Group
     proved: bool
     bound: float | None = None
+    level: float | None = None
 
 
 @dataclass

@@ -99,6 +99,7 @@ FACTS: dict[str, Any] = {
     "now": "held",
     "share": 0.9,
     "place_of": "n4",
+    "is_busiest": True,
     "slots": 1,
     "bandwidth": 4e7,
     "score": 0.4,

@@ -107,10 +107,7 @@ def test_the_number_of_ranks_is_chosen_with_the_nodes(topology, tmp_path):
         (("--ranks", "4", "--memory-per-rank", "much"), "--memory-per-rank is 'much'; accepted is MB above 0"),
         (("--ranks", "99"), "has only 5 compute nodes (room for 13 ranks), 99 ranks were asked for"),
         (("--ranks", "2", "--nodes", "4"), "--nodes is 4; accepted is at most 2"),
-        (
-            ("--ranks", "2", "--flows", "--require", "latency<1"),
-            "with flows conditions on labels, memory and speed only",
-        ),
+        (("--nodes", "2", "--flows", "--require", "latency<0"), "latency<0 s between all that talk"),
         (("--nodes", "2", "--require", "latency<0"), "No 2 ranks have latency<0 s between all that talk"),
     ],
 )

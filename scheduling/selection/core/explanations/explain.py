@@ -30,7 +30,7 @@ def candidates(pairs: Pairs, pattern: Pattern, request: Request, ranked: Sequenc
     """Every ranked group with its rates and its reason, the chosen one first."""
     measured = _concurrent if request.flows else _measured
     bare = [measured(Members.of(pairs, r.group), _between(pattern, r.group), r) for r in ranked]
-    if request.method != "random" and not request.flows and not _judged_by_time(request) and not _shares(bare):
+    if request.method != "random" and not request.flows and not _judged_by_time(bare[0]) and not _shares(bare):
         bare = _in_order(bare)
     chosen = bare[0]
     explained = [replace(chosen, reason=_decided(_won(chosen, request), bare, request))]
@@ -97,7 +97,8 @@ def _measured(group: Members, pattern: Pattern, ranked: Ranked) -> Candidate:
     if len(edges) <= MAX_LISTED:
         listed = tuple(sorted(edges, key=lambda edge: edge.ranks))
     objective = Objective(slowest.bandwidth, min_cpu)
-    return Candidate(names, objective, slowest, slowest.link, listed, ranked.value, ranked.proved, mean_cpu=mean_cpu)
+    group_and_worth = (names, objective, slowest, slowest.link, listed, ranked.value, ranked.proved)
+    return Candidate(*group_and_worth, mean_cpu=mean_cpu, level=ranked.level)
 
 
 def _concurrent(group: Members, pattern: Pattern, ranked: Ranked) -> Candidate:
@@ -164,7 +165,7 @@ def _won(chosen: Candidate, request: Request) -> Reason:
     if request.method == "balanced":
         balance = _balance(chosen, request)
         return Reason.of(Code.MOST_BALANCED, nodes=nodes, flows=request.flows, balance=balance, group=group)
-    if _judged_by_time(request):
+    if _judged_by_time(chosen):
         return Reason.of(Code.LEAST_MESSAGE_TIME, slack=request.slack, group=group)
     return Reason.of(Code.FASTEST, nodes=nodes, flows=request.flows, group=group)
 
@@ -172,7 +173,7 @@ def _won(chosen: Candidate, request: Request) -> Reason:
 def _lost(other: Candidate, chosen: Candidate, request: Request) -> Reason:
     if request.method == "random":
         return Reason.of(Code.DRAWN_LATER, group=_group(other))
-    if _judged_by_time(request):
+    if _judged_by_time(chosen):
         more = _talking(other) / _talking(chosen) - 1.0
         if more >= _FELT:
             return Reason.of(Code.MORE_MESSAGE_TIME, more=more, group=_group(other))
@@ -245,7 +246,7 @@ def _in_order(groups: Sequence[Candidate]) -> list[Candidate]:
 def _decided(won: Reason, groups: Sequence[Candidate], request: Request) -> Reason:
     """Why the first group won, with what decided among those that are equal in what the method maximises."""
     chosen, *others = groups
-    if request.method == "random" or request.flows or _judged_by_time(request) or _shares(groups):
+    if request.method == "random" or request.flows or _judged_by_time(groups[0]) or _shares(groups):
         return won
     deciding = (_first(_less(other, chosen), request) for other in others if other.score >= chosen.score)
     by = next(filter(None, deciding), "")
@@ -280,8 +281,8 @@ def _as_shown(share: float) -> float:
     return round(share, 2 if share >= 1 else 3)
 
 
-def _judged_by_time(request: Request) -> bool:
-    return request.method == "pattern" and request.slack > 0 and not request.flows
+def _judged_by_time(chosen: Candidate) -> bool:
+    return chosen.level is not None
 
 
 def _talking(candidate: Candidate) -> float:

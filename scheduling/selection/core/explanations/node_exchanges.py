@@ -10,12 +10,15 @@ import numpy as np
 
 from gridportal.base.rank_places import distinct, ranks_of
 from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.selection.core.aims import Aim
+from scheduling.selection.core.explanations.slack_exchanges import SlackExchanges
 from scheduling.selection.core.explanations.talking_nodes import talking_nodes
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
 from scheduling.selection.core.method_aims import ANY_LINK, aims_of
 from scheduling.selection.core.pairs.member_rates import member_rates
+from scheduling.selection.core.pairs.pair_latency import slow_to
 from scheduling.selection.core.pairs.pair_rates import NO_PATH, Pairs
 from scheduling.selection.core.placement import Candidate, Request
 from scheduling.selection.core.slots.node_slots import room_of
@@ -44,12 +47,23 @@ class NodeExchanges:
         left = [row for row, name in enumerate(names) if name not in self.members]
         if not left:
             return {}
-        fits = self._fits(left)
+        has_room = self._fits(left)
+        fits = has_room if self._slow is None else has_room & self._near(left, self._slow)
+        if self.chosen.level is not None and self.pattern is not None:
+            return self._by_message_times(left, fits, self.pattern, self.chosen.level)
         columns, values = self._best(left, fits)
-        return {
-            names[row]: self._reason(row, int(columns[at]), values[:, at]) if fits[at].any() else self._no_room(row)
-            for at, row in enumerate(left)
-        }
+        found = {}
+        for at, row in enumerate(left):
+            if fits[at].any():
+                found[names[row]] = self._reason(row, int(columns[at]), values[:, at])
+            else:
+                found[names[row]] = self._unplaced(row, has_room[at])
+        return found
+
+    def _by_message_times(self, left: Sequence[int], fits: Bools, pattern: Pattern, level: float) -> dict[str, Reason]:
+        exchanges = SlackExchanges(self.pairs, pattern, self.rows, level)
+        found = exchanges.reasons(left, fits, self.request.min_bandwidth)
+        return {self.pairs.usable[row].id: reason for row, reason in zip(left, found, strict=True)}
 
     @cached_property
     def members(self) -> Mapping[str, int]:
@@ -117,6 +131,28 @@ class NodeExchanges:
         if domains is not None:
             fits &= np.stack([domains[list(ranks)][:, rows].all(axis=0) for ranks in self.ranks], axis=1)
         return fits
+
+    @cached_property
+    def _slow(self) -> Bools | None:
+        """n x m: which pairs do not meet the condition on latency; None where there is none."""
+        condition = self.request.require.get(label_conditions.LATENCY)
+        return None if condition is None else slow_to(self.pairs, self.rows, condition)
+
+    def _near(self, left: Sequence[int], slow: Bools) -> Bools:
+        """len(left) x m: whether a node would be near enough to all that it talks to in the place of another."""
+        rows = np.array(left)
+        return np.stack([~slow[rows][:, list(there)].any(axis=1) for there in self.partners], axis=1)
+
+    def _too_far(self, row: int, column: int) -> Reason:
+        slow = self._slow
+        far = next(there for there in self.partners[column] if slow is not None and slow[row, there])
+        pair = [self.pairs.usable[row].id, list(self.members)[far]]
+        condition = label_conditions.written(label_conditions.LATENCY, self.request.require[label_conditions.LATENCY])
+        return Reason.of(Code.NODE_TOO_FAR, place_of=list(self.members)[column], pair=pair, condition=condition)
+
+    def _unplaced(self, row: int, has_room: Bools) -> Reason:
+        """Of a node that may stand in no place; `has_room`: in which it had room."""
+        return self._too_far(row, int(has_room.argmax())) if has_room.any() else self._no_room(row)
 
     def _no_room(self, row: int) -> Reason:
         needed, has = min(map(len, self.ranks)), int(self.room.capacity[row])
@@ -187,8 +223,8 @@ class NodeExchanges:
                 if why is not None:
                     return why
                 continue
-            if value > best + EQUAL * abs(best) or self.request.slack > 0:
-                return Reason.of(Code.NODE_NOT_WEIGHED, place_of=place_of)
+            if value > best + EQUAL * abs(best):
+                return Reason.of(Code.NODE_PASSED_OVER, place_of=place_of)
         return Reason.of(Code.NODE_AS_GOOD, place_of=place_of)
 
     def _at_once(self, row: int, column: int, place_of: str) -> Reason | None:
@@ -202,7 +238,7 @@ class NodeExchanges:
         value, best = crossings.lowest(places, self._rank_pairs), self.chosen.score
         if value < best - EQUAL * abs(best):
             return Reason.of(Code.NODE_SLOWER_AT_ONCE, place_of=place_of, bandwidth=value, best=best)
-        return Reason.of(Code.NODE_NOT_WEIGHED, place_of=place_of) if value > best + EQUAL * abs(best) else None
+        return Reason.of(Code.NODE_PASSED_OVER, place_of=place_of) if value > best + EQUAL * abs(best) else None
 
     @cached_property
     def _crossings(self) -> LinkCrossings | None:

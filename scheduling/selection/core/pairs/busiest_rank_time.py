@@ -77,22 +77,27 @@ def least_busiest_rank_time(
     ranked: Sequence[Ranked],
     *,
     slack: float,
+    floor: float,
     count: int,
     cpu: Sequence[float],
     tick: Callable[[], None],
 ) -> list[Ranked]:
-    """`ranked`, made quicker within `slack` (a fraction) of the first one's lowest rate; then the others.
+    """`ranked`, made quicker within `slack` (a fraction) of the first one's lowest rate; then the others. What reaches
+    `floor` bit/s comes first, wherever the first one does.
 
     Finds: `count` node sets at most, in the order of `BusiestRankSearch`; where there are at most 5,040 placements, the
     best by it. Then no group is taken where another one within the slack is at least as good in all of that and better
     in something. Does not promise the least time on more (local search). `tick` may raise OutOfTime: what was found
     until then counts.
     """
-    level = ranked[0].value * (1.0 - slack)
+    best = ranked[0].value
+    level = max(best * (1.0 - slack), min(floor, best))
     search = BusiestRankSearch(rates, pattern, level, tick, cpu)
     with suppress(OutOfTime):
         for group in [*(each.group for each in ranked), *search.starts()]:
             search.improve(group)
     if math.perm(len(rates), pattern.ranks) <= MOST_TRIED:
         search.look_at(list(permutations(range(len(rates)), pattern.ranks)))
-    return [Ranked(search.lowest(group), group, ranked[0].proved) for group in search.best(count)] or list(ranked)
+    proved = ranked[0].proved
+    quicker = [Ranked(search.lowest(group), group, proved, level=level) for group in search.best(count)]
+    return quicker or list(ranked)

@@ -42,9 +42,9 @@ def _over_tree(network: Network, members: Sequence[int]) -> Floats:
     for place in access[column[u[access]] >= 0].tolist():
         at, member = v[place], column[u[place]]
         reach[at, member] = max(reach[at, member], w[place])
-    for child, parent, worth in _rising(network.size, u[inner], v[inner], w[inner]):
+    for child, parent, worth in rising_links(network.size, u[inner], v[inner], w[inner]):
         np.maximum.at(reach, parent, np.minimum(reach[child], worth[:, None]))
-    for child, parent, worth in _rising(network.size, u[inner], v[inner], w[inner])[::-1]:
+    for child, parent, worth in rising_links(network.size, u[inner], v[inner], w[inner])[::-1]:
         reach[child] = np.maximum(reach[child], np.minimum(reach[parent], worth[:, None]))
     rates = np.full((n, m), NO_PATH)
     np.maximum.at(rates, u[access], np.minimum(reach[v[access]], w[access][:, None]))
@@ -56,7 +56,7 @@ def _over_tree(network: Network, members: Sequence[int]) -> Floats:
     return rates
 
 
-def _rising(size: int, u: Ints, v: Ints, w: Floats) -> list[tuple[Ints, Ints, Floats]]:
+def rising_links(size: int, u: Ints, v: Ints, w: Floats) -> list[tuple[Ints, Ints, Floats]]:
     """The links between network nodes as (children, their parents, worth), level by level, the deepest first."""
     steps: list[tuple[Ints, Ints, Floats]] = []
     left = np.ones(len(u), dtype=bool)

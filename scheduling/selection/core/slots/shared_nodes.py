@@ -76,7 +76,7 @@ class _SharedNodes:
         question = self.question
         if not question.request.flows or not question.pattern.edges:
             return PairScores(question.pattern, self._matrices, self._time)
-        return FlowScores(question.pattern, question.link_crossings(), question.cpu, self._time)
+        return FlowScores(question.pattern, question.link_crossings(), question.cpu, self._time, question.slow_pairs)
 
     @cached_property
     def _matrices(self) -> list[Floats]:

@@ -19,7 +19,7 @@ import numpy as np
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
 from scheduling.selection.core.slots.rank_blocks import weights_beside
-from scheduling.selection.core.trees.usable_network import Floats, Ints
+from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
 
 Score = tuple[float, ...]
 #: Digits of the time of messages that count: what differs in later ones is the order of summation.
@@ -125,9 +125,17 @@ class FlowScores:
 
     looked_at = 50_000
 
-    def __init__(self, pattern: Pattern, crossings: LinkCrossings, cpu: Sequence[float], time: Floats) -> None:
-        """time: n x n as for PairScores; where it is not positive and finite between two nodes they have no path."""
-        self.pattern, self.crossings, self.cpu = pattern, crossings, cpu
+    def __init__(
+        self,
+        pattern: Pattern,
+        crossings: LinkCrossings,
+        cpu: Sequence[float],
+        time: Floats,
+        slow: Bools | None = None,
+    ) -> None:
+        """time: n x n as for PairScores; where it is not positive and finite between two nodes they have no path. slow:
+        n x n, which pairs of nodes must not talk."""
+        self.pattern, self.crossings, self.cpu, self.slow = pattern, crossings, cpu, slow
         cpus = np.minimum.outer(np.array(cpu), np.array(cpu))
         self._pairs = PairScores(pattern, [cpus], time)
         self._beside = weights_beside(pattern)
@@ -144,6 +152,8 @@ class FlowScores:
         count = len(self.cpu)
         between, streams = np.unique((low * count + high)[low < high], return_counts=True)
         load: dict[int, int] = {}
+        if self.slow is not None and self.slow[at[self._a], at[self._b]].any():
+            return -math.inf
         for pair, many in zip(between.tolist(), streams.tolist(), strict=True):
             arcs = self.crossings.pair(*divmod(pair, count))
             if arcs is None:
@@ -164,7 +174,7 @@ class FlowScores:
             if at[other] < 0 or at[other] == node:
                 continue
             arcs = self.crossings.pair(node, at[other])
-            if arcs is None:
+            if arcs is None or (self.slow is not None and self.slow[node, at[other]]):
                 return Partial((-math.inf, *rest), load)
             for arc in arcs:
                 load[arc] = load.get(arc, 0) + 1
@@ -172,14 +182,16 @@ class FlowScores:
         return Partial((min([lowest, *rates]), *rest), load)
 
     def kind(self, node: int) -> tuple[object, ...]:
-        return (*self.crossings.equivalence_key(node), *self._pairs.kind(node))
+        slow = () if self.slow is None else (np.sort(self.slow[node]).tobytes(),)
+        return (*self.crossings.equivalence_key(node), *self._pairs.kind(node), *slow)
 
     def alike(self, a: int, b: int) -> bool:
         keys = self.crossings.equivalence_key(a), self.crossings.equivalence_key(b)
-        return keys[0] == keys[1] and self._pairs.alike(a, b)
+        is_as_far = self.slow is None or _alike(self.slow, a, b)
+        return keys[0] == keys[1] and is_as_far and self._pairs.alike(a, b)
 
 
-def _alike(matrix: Floats, a: int, b: int) -> bool:
+def _alike(matrix: Floats | Bools, a: int, b: int) -> bool:
     """Whether exchanging two nodes leaves a symmetric matrix as it is."""
     rows = matrix[[a, b]].copy()
     rows[1, [a, b]] = rows[1, [b, a]]

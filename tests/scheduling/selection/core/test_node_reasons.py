@@ -17,7 +17,7 @@ from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Link, Topology, parse
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.explanation import Explanation, NextLink
-from scheduling.jobs.core.patterns import named
+from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.messages import message
 from scheduling.messages.node_messages import KINDS, kind
 from scheduling.selection.core.explanations.choice_explanation import explanation
@@ -27,9 +27,10 @@ from scheduling.selection.core.explanations.talking_nodes import talking_nodes
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
 from scheduling.selection.core.method_aims import share_of
 from scheduling.selection.core.pairs.member_rates import member_rates
+from scheduling.selection.core.pairs.pair_latency import slow_to
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.selection import Request, Selection, select
-from tests.scheduling.selection.core import networks
+from tests.scheduling.selection.core import networks, oracle
 
 ANY_NETWORK = st.one_of(networks.trees(), networks.crossbars(), networks.meshes())
 
@@ -138,6 +139,89 @@ class _Worth:
         return (rate, cpu)
 
 
+@given(ANY_NETWORK, st.sampled_from(["ring", "line", "star", "all-to-all"]), st.integers(2, 4), st.floats(0.05, 0.6))
+def test_with_slack_the_reason_is_what_the_best_exchange_loses_by(topology, name, m, slack):
+    weights = {edge: float(1 + at % 3) for at, edge in enumerate(named(name, m).edges)}
+    pattern = Pattern(name, m, tuple((a, b, weights[a, b, w]) for a, b, w in named(name, m).edges))
+    request = Request(m, "pattern", pattern, slack=slack)
+    try:
+        chosen = choose(topology, request)
+    except ImpossibleError:
+        return
+    level = chosen.candidates[0].level
+    if level is None:
+        assert chosen.objective.min_bandwidth == 0
+        return
+    worth = _SlackWorth(topology, pattern, level)
+    own = worth.of(chosen.nodes)
+    for each in node_reasons(topology, request, chosen):
+        best = max((worth.of(_exchanged(chosen.nodes, at, each.node)) for at in range(m)), key=_felt)
+        at = next((at for at in range(5) if best[at] != pytest.approx(own[at], rel=1e-6)), 5)
+        assert LOST_BY[each.reason.code] == ("reached", "busiest", "total", "lowest", "cpu", "")[at] or (
+            each.reason.code is Code.NODE_MORE_MESSAGE_TIME and at in (1, 2)
+        )
+        assert best < own or at == 5
+
+
+#: What a node would make less of, where the time of messages decides.
+LOST_BY = {
+    Code.NODE_APART: "reached",
+    Code.NODE_BELOW_SLACK: "reached",
+    Code.NODE_MORE_MESSAGE_TIME: "busiest",
+    Code.NODE_SLOWER_AT_EQUALS: "lowest",
+    Code.NODE_LESS_CPU_AT_EQUALS: "cpu",
+    Code.NODE_AS_GOOD: "",
+}
+
+
+def _felt(figures: tuple[float, ...]) -> tuple[float, ...]:
+    """Without what is due to the order of a sum."""
+    return tuple(float(f"{figure:.9g}") for figure in figures)
+
+
+class _SlackWorth:
+    """What a group is worth where the time of messages decides, from the rates of all pairs."""
+
+    def __init__(self, topology: Topology, pattern: Pattern, level: float) -> None:
+        self.nodes = {node.id: node for node in topology.compute_nodes()}
+        self.place = {name: number for number, name in enumerate(self.nodes)}
+        self.rates = Pairs(topology, topology.compute_nodes()).rates(bandwidth)
+        self.pattern, self.level = pattern, level
+
+    def of(self, nodes: tuple[str, ...]) -> tuple[float, ...]:
+        """Lowest rate up to the level, time of the busiest rank and of all (negative), lowest rate, lowest cpu."""
+        busy = dict.fromkeys(range(self.pattern.ranks), 0.0)
+        rates = []
+        for a, b, weight in self.pattern.edges:
+            rates.append(float(self.rates[self.place[nodes[a]], self.place[nodes[b]]]))
+            for rank in (a, b):
+                busy[rank] += weight / rates[-1] if rates[-1] > 0 else math.inf
+        lowest, cpu = min(rates), min(self.nodes[name].effective_cpu for name in nodes)
+        return min(lowest, self.level), -max(busy.values()), -sum(busy.values()) / 2, lowest, cpu
+
+
+def test_with_slack_every_node_says_what_it_would_cost():
+    topology = star([9e7, 9e7, 8.8e7, 8.8e7, 4e7], cpu=[1, 1, 1, 0.5, 1])
+    request = Request(2, "pattern", named("line", 2), slack=0.1)
+    left = {each.node: message(each.reason) for each in node_reasons(topology, request, choose(topology, request))}
+    assert left == {
+        "n3": "the busiest rank's messages take 2.27 % longer in the place of n1",
+        "n4": "the busiest rank's messages take 2.27 % longer in the place of n1",
+        "n5": "40 Mbit/s to n2 in the place of n1, less than the 81 Mbit/s that the slack allows",
+    }
+
+
+def test_slack_never_goes_below_the_bandwidth_that_was_asked_for():
+    rates = {"ab": 1e8, "bc": 1e8, "ac": 1e8, "ad": 9e7, "de": 9e8}
+    links = [{"source": x, "target": y, "capacity": 1e9, "bandwidth": rate} for (x, y), rate in rates.items()]
+    topology = parse({"graph": {"kind": "pairs"}, "nodes": [{"id": name} for name in "abcde"], "links": links})
+    pattern = Pattern("two", 3, ((0, 1, 1.0), (1, 2, 9.0)))
+    free = choose(topology, Request(3, "pattern", pattern, slack=0.2))
+    assert free.objective.min_bandwidth == 9e7
+    bound = choose(topology, Request(3, "pattern", pattern, slack=0.2, min_bandwidth=1e8))
+    assert bound.objective.min_bandwidth == 1e8
+
+
 @given(choices())
 def test_a_better_link_buys_what_a_network_with_it_gives(drawn):
     topology, request = drawn
@@ -202,6 +286,31 @@ def test_a_node_where_no_rank_of_the_group_may_be_says_so():
     asked = Request(None, "communication", ranks=2, specification=ApplicationSpecification.read(document))
     (left,) = node_reasons(topology, asked, choose(topology, asked))
     assert message(left.reason).startswith("not among the nodes on which")
+
+
+@given(ANY_NETWORK, st.data())
+def test_latencies_to_members_are_the_sums_along_their_routes(topology, data):
+    seconds = st.sampled_from([0.0, 0.001, 0.002, 0.004])
+    topology = replace(topology, links=tuple(replace(link, latency=data.draw(seconds)) for link in topology.links))
+    pairs = Pairs(topology, topology.compute_nodes())
+    members = data.draw(st.lists(st.integers(0, len(pairs.usable) - 1), unique=True, min_size=1))
+    slow = slow_to(pairs, members, "<=0.003")
+    for row, node in enumerate(pairs.usable):
+        for column, member in enumerate(members):
+            ways = [(node.id, pairs.usable[member].id), (pairs.usable[member].id, node.id)]
+            sums = [sum(link.latency for link in oracle.route(topology, *way)) for way in ways]
+            is_joined = all(oracle.route(topology, *way) for way in ways)
+            assert slow[row, column] == (row != member and not (is_joined and max(sums) <= 0.003 + 1e-12))
+
+
+def test_a_node_that_is_too_far_away_says_so():
+    topology = star([9e7, 8e7, 9e7])
+    links = [replace(link, latency=0.002 if link.source == "n3" else 0.001) for link in topology.links]
+    topology = replace(topology, links=tuple(links))
+    for flows in (False, True):
+        asked = Request(2, "communication", require={"latency": "<=0.002"}, flows=flows)
+        (left,) = node_reasons(topology, asked, choose(topology, asked))
+        assert message(left.reason) == "too far from n2 in the place of n1: latency<=0.002 s was asked for"
 
 
 def test_reasons_are_counted_by_kind_and_of_many_nodes_only_the_counts_are_kept():

@@ -526,6 +526,33 @@ def test_pairs_that_talk_keep_to_a_latency(job, data):
     assert {each.nodes for each in found.candidates} <= legal
 
 
+@settings(max_examples=60)
+@given(flow_jobs(), st.data())
+def test_with_flows_pairs_that_talk_keep_to_a_latency_and_have_the_most(job, data):
+    topology, request = job
+    links = [replace(link, latency=data.draw(st.sampled_from([0.001, 0.002, 0.004]))) for link in topology.links]
+    topology = replace(topology, links=tuple(links))
+    request = replace(request, require={"latency": "<=0.004"})
+    pattern = request.pattern or named("all-to-all", request.rank_count)
+
+    def is_quick(a: str, b: str) -> bool:
+        seconds = [sum(link.latency for link in oracle.route(topology, *ends)) for ends in ((a, b), (b, a))]
+        return all(0 < each <= 0.004 for each in seconds)
+
+    best = NONE
+    for at in placements(topology, request):
+        if all(is_quick(at[a], at[b]) for a, b, _ in pattern.edges if at[a] != at[b]):
+            best = max(best, at_once(topology, at, pattern))
+    try:
+        found = choose(topology, request)
+    except ImpossibleError:
+        assert best == NONE
+        return
+    assert found.optimal
+    assert found.candidates[0].score == pytest.approx(best, rel=1e-6)
+    assert all(is_quick(*ends) for ends in {(edge.source, edge.target) for edge in found.candidates[0].edges})
+
+
 def test_groups_that_differ_keep_to_pins_too():
     """Where a rank is pinned to one node no two groups differ in all of theirs, and the first is still found."""
     nodes = [*({"id": f"n{i}"} for i in range(6)), {"id": "s", "kind": "network"}]
