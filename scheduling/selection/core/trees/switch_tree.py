@@ -16,6 +16,7 @@ from gridportal.network.link_columns import link_columns
 from gridportal.network.routes import Routes
 from gridportal.network.switch_hops import SwitchHops, switch_hops
 from gridportal.network.topology import Topology
+from scheduling.selection.core.trees.switch_groups import close_switches
 from scheduling.selection.core.trees.usable_network import Groups, Ints, Network, is_star_like
 
 
@@ -172,7 +173,8 @@ def _walk(start: int, beside: list[list[tuple[int, int]]], parent: list[int], ab
 
 
 def _of_levels(routes: Routes, nodes: Sequence[int]) -> SwitchTree:
-    """Parts that are joined without the switches at a distance from the nodes or further; innermost single switches."""
+    """Parts that are joined without the switches at a distance from the nodes or further; innermost single switches,
+    then those that stand close together."""
     head, tail = np.array(routes.head, dtype=np.int64), np.array(routes.tail, dtype=np.int64)
     places, forwards = np.array(nodes, dtype=np.int64), np.array(routes.forwards)
     there = forwards.copy()
@@ -188,6 +190,11 @@ def _of_levels(routes: Routes, nodes: Sequence[int]) -> SwitchTree:
         if len(port.out) == len(port.into) == 1 and head[port.out[0]] == tail[port.into[0]]:
             groups.join(place, int(head[port.out[0]]))
     parts = _Parts(places, head[arcs], tail[arcs], arcs)
+    parts.add(groups)
+    with_nodes = level[head[arcs]] == 1, level[tail[arcs]] == 1
+    beside = with_nodes[0] & with_nodes[1] & forwards[head[arcs]] & forwards[tail[arcs]]
+    for pair in close_switches(head[arcs[beside]], tail[arcs[beside]]):
+        groups.join(*pair)
     parts.add(groups)
     for distance in range(1, int(level[forwards & (level < len(forwards))].max(initial=0)) + 1):
         near = (level[head[arcs]] <= distance) & (level[tail[arcs]] <= distance)
