@@ -22,6 +22,8 @@ _TOGETHER = ("tests/gridportal/testbed/slurm", "tests/gridportal/slurm/test_real
 _GUESTS = {"tests/gridportal/slurm/test_samples.py": _TOGETHER[1]}
 #: What takes longest begins first, so that no process is still busy when the others have ended.
 _LONG_FIRST = (
+    "tests/applications/test_programs.py",
+    "tests/applications/test_own_restarts.py",
     "tests/scheduling/runs/test_live_slurm.py",
     "tests/scheduling/runs/test_life_slurm.py",
     "tests/gridportal/serve/demo/test_demo.py",
@@ -32,7 +34,9 @@ _LONG_FIRST = (
     "tests/gridportal/slurm/test_prefix.py",
     "tests/gridportal/testbed/test_life.py",
     "tests/scheduling/runs/adapters/test_backends.py",
-    "tests/applications/test_programs.py",
+    "tests/scheduling/checkpoints/test_moves_grid.py",
+    "tests/gridportal/serve/test_downtime.py",
+    "tests/scheduling/profiles/test_profiles_grid.py",
     "tests/scheduling/runs/test_hostile_programs.py",
     "tests/gridportal/testbed/test_isolation.py",
     "tests/scheduling/runs/test_hostile_on_slurm.py",

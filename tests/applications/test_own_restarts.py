@@ -1,9 +1,9 @@
 """LAMMPS and cp.x stop by their own means and go on elsewhere on fewer ranks; their energies go on as if never stopped.
 
-On both backends at once, for most of the time is spent waiting. LAMMPS: another number of ranks adds forces up in
-another order, and a melt of atoms doubles such a difference every few steps: the total energy, which no order changes,
-agrees to 5e-3 of itself. cp.x: its damped dynamics forget such differences, so that the energy agrees to 1e-8 Ha (of
-31) at each step.
+On both backends at once, for most of the time is spent waiting; `make test` has one of them. LAMMPS: another number of
+ranks adds forces up in another order, and a melt of atoms doubles such a difference every few steps: the total energy,
+which no order changes, agrees to 5e-3 of itself. cp.x: its damped dynamics forget such differences, so that the energy
+agrees to 1e-8 Ha (of 31) at each step.
 """
 
 from __future__ import annotations
@@ -21,12 +21,21 @@ CP_STEPS, WHOLE_STEPS, MELT_STEPS = 60, 4000, 1_000_000
 PATIENCE = 150.0
 
 
-def clusters() -> list[str]:
-    return ["grid"] if slurm_is_missing() else ["grid", "slurm"]
+def clusters(first: str) -> pytest.MarkDecorator:
+    """The names of both backends; in `make test` of this one."""
+    both = pytest.param(["grid", "slurm"], id="both", marks=pytest.mark.slow)
+    return pytest.mark.parametrize("names", [pytest.param([first], id=first), both])
+
+
+@pytest.fixture(autouse=True)
+def need_clusters(names: list[str]) -> None:
+    if "slurm" in names and (why := slurm_is_missing()):
+        pytest.skip(why)
 
 
 def stopped_and_gone_on(
     portal: Portal,
+    names: list[str],
     fields: dict[str, Any],
     begun: str,
     enough: str,
@@ -59,11 +68,11 @@ def stopped_and_gone_on(
                 if condition():
                     return
                 tasks.advance_jobs()
-                for name in names:  # workers would follow each cluster in a task of its own
+                for name in {{"grid", *names}}:  # workers would follow each cluster in a task of its own
                     tasks.poll_runs(name)
             raise AssertionError([(job.state, message(job.reason)) for job in Job.objects.all()])
 
-        fields, names = {fields!r}, {clusters()!r}
+        fields, names = {fields!r}, {names!r}
         whole = submit({{**fields, "slug": fields["slug"] + "-whole"}}, "grid", 1, {steps[0]})
         slugs = {{name: fields["slug"] + "-" + name for name in names}}
         jobs = {{name: submit({{**fields, "slug": slugs[name]}}, name, 4, {steps[1]}) for name in names}}
@@ -99,7 +108,7 @@ def stopped_and_gone_on(
         }}))
     """)
     logs: dict[str, list[str]] = found["logs"]
-    for name in clusters():
+    for name in names:
         assert found["states"][name] == ["checkpointed", "cancelled" if enough else "succeeded"], (found["said"], logs)
         assert found["ranks"][name] == [4, 3]
     return found["whole"], logs
@@ -115,10 +124,11 @@ def energies(text: str, column: int) -> dict[int, float]:
     return found
 
 
-def test_lammps_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
+@clusters("slurm")
+def test_lammps_goes_on_elsewhere_on_fewer_ranks(portal: Portal, names: list[str]) -> None:
     need("lmp", "mpirun.openmpi")
     fields, rows = example("lammps-restart.json"), r"(?:\n +\d+ +[\d.]+ +\d\.\d+ +-\d.*){3}"
-    (whole,), logs = stopped_and_gone_on(portal, fields, r"\n +50 ", rows, (WHOLE_STEPS, MELT_STEPS), cells=4)
+    (whole,), logs = stopped_and_gone_on(portal, names, fields, r"\n +50 ", rows, (WHOLE_STEPS, MELT_STEPS), cells=4)
     expected = energies(whole, 4)
     for first, second in logs.values():
         before, after = energies(first, 4), energies(second, 4)
@@ -128,9 +138,12 @@ def test_lammps_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
 
 
 @pytest.mark.slow
-def test_cp_x_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
+@pytest.mark.parametrize("names", [["grid", "slurm"]], ids=["both"])
+def test_cp_x_goes_on_elsewhere_on_fewer_ranks(portal: Portal, names: list[str]) -> None:
     need("cp.x", "mpirun.openmpi")
-    (whole,), logs = stopped_and_gone_on(portal, example("cp-silicon.json"), r"\n +[5-9] +\d", "", (CP_STEPS, CP_STEPS))
+    (whole,), logs = stopped_and_gone_on(
+        portal, names, example("cp-silicon.json"), r"\n +[5-9] +\d", "", (CP_STEPS, CP_STEPS)
+    )
     expected = energies(whole, 4)
     assert len(expected) == CP_STEPS
     for first, second in logs.values():
@@ -141,14 +154,15 @@ def test_cp_x_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
             assert energy == pytest.approx(expected[step], abs=1e-8), step
 
 
-def test_lammps_leaves_files_now_and_then_and_stops_before_its_time_limit(portal: Portal) -> None:
+@clusters("grid")
+def test_lammps_leaves_files_now_and_then_and_stops_before_its_time_limit(portal: Portal, names: list[str]) -> None:
     """Its script asks it for a file every three seconds, and to stop ten seconds and `seconds` before its end."""
     need("lmp", "mpirun.openmpi")
     fields = example("lammps-restart.json")
     fields["stop_means"] |= {"seconds": 30, "every": 3}
     story = portal.run(f"""
         from scheduling.runs.services import job_folder
-        names, jobs = {clusters()!r}, []
+        names, jobs = {names!r}, []
         for name in names:
             made = registering.register_application("tests", {{**{fields!r}, "slug": "lammps-limit-" + name}})
             asked = job_spec.JobSpec(made, {{"cells": 4, "steps": {MELT_STEPS}}}, 2, cluster=name, method="random")

@@ -93,7 +93,7 @@ def test_cancelling_asks_first_and_esc_keeps_the_job(portal, people, jobs):
     assert Job.objects.get(pk=jobs["running"].pk).state == "running"
 
 
-@pytest.mark.parametrize("of", ["", "runs/1/"])
+@pytest.mark.parametrize("of", ["", pytest.param("runs/1/", marks=pytest.mark.slow)])
 def test_the_log_grows_without_a_reload_and_can_be_searched(portal, jobs, of):
     run = jobs["running"].runs.get()
     portal.sign_in("user")

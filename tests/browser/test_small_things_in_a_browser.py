@@ -61,7 +61,7 @@ def test_on_a_telephone_the_menu_opens_and_closes_by_the_keyboard(portal, people
     assert not menu.is_visible()
 
 
-@pytest.mark.parametrize("address", ["/reports/", "/topology/?cluster=grid"])
+@pytest.mark.parametrize("address", ["/reports/", pytest.param("/topology/?cluster=grid", marks=pytest.mark.slow)])
 def test_from_and_to_are_in_the_address(portal, people, network, address):
     portal.sign_in("user")
     portal.go(address)
@@ -75,7 +75,7 @@ def test_from_and_to_are_in_the_address(portal, people, network, address):
     assert page.locator("#id_start").input_value().startswith("2026-01-02T00:00")
 
 
-@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("many", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_focus_stays_on_the_application_that_was_chosen(portal, application, network, many):
     for number in range(7 if many else 1):
         Application.objects.create(slug=f"other-{number}", name=f"Other {number}", command=["true"])

@@ -70,7 +70,7 @@ def test_the_slider_goes_back_in_time_and_the_network_answers(portal, jobs):
     ("address", "words"),
     [
         ("/topology/nodes/n1/?since=1h", "77 %"),
-        ("/topology/links/n1/n2/?since=1h", "77.0 Mbit/s"),
+        pytest.param("/topology/links/n1/n2/?since=1h", "77.0 Mbit/s", marks=pytest.mark.slow),
     ],
 )
 def test_a_live_update_brings_new_figures_and_keeps_charts_and_open_tables(portal, jobs, address, words):

@@ -63,7 +63,7 @@ def tried(people, make_job, application):
     return *made, skeleton
 
 
-@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("width", [375, pytest.param(1280, marks=pytest.mark.slow)])
 def test_trials_are_seen_and_a_group_is_taken(live_server, open_page, tried, width):
     took, tries, skeleton = tried
     portal = open_page(live_server.url, width=width)

@@ -16,6 +16,7 @@ from gridportal.network import importers, large_files, topology_files
 from gridportal.network.link_columns import link_columns
 from gridportal.network.link_table import LinkTable
 from gridportal.network.topology import Topology, dump, parse
+from tests.examples import examples
 
 NUMBERS = st.sampled_from([0, 1, 5, 2.5, 7.25, 1e9])
 ODD = st.sampled_from([None, True, -1, "5", "n1", [], 1e308, "2030-01-31T12:00Z", "1700000000", "2030-13-01"])
@@ -68,7 +69,7 @@ def answer(read) -> Topology | str:
         return str(error)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(99, fuzz=300), deadline=None)
 @given(documents())
 def test_a_large_file_says_what_a_small_one_says(folder: Path, document):
     file = folder / "net.json"
@@ -84,7 +85,7 @@ def test_a_large_file_says_what_a_small_one_says(folder: Path, document):
         assert all(link_columns(quick).bandwidth == link_columns(expected).bandwidth)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(66, fuzz=200), deadline=None)
 @given(documents())
 def test_a_large_import_says_what_a_small_one_says(document):
     text = json.dumps(document)
@@ -95,7 +96,7 @@ def test_a_large_import_says_what_a_small_one_says(document):
     assert replace(large, problems=()) == replace(small, problems=())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(16, fuzz=50), deadline=None)
 @given(st.lists(LINKS, min_size=1, max_size=6))
 def test_what_most_files_have_is_read_into_columns(folder: Path, links):
     file = folder / "plain.json"

@@ -100,7 +100,7 @@ def test_killing_the_supervisor_takes_everything_down(home: Path) -> None:
 
 def test_a_grid_that_was_killed_comes_back_with_its_traffic_and_ctrl_c_takes_everything_down(home: Path) -> None:
     shaped = machine.choose()[0] != "unshaped"  # else there is no traffic
-    with running_demo(home, "--streams", "20") as (demo, _):
+    with running_demo(home, "--streams", "4") as (demo, _):
         grid = Grid(home / "grid")
         until = time.monotonic() + 120
         while not (first := grid.status())["traffic"] and shaped:
@@ -115,7 +115,7 @@ def test_a_grid_that_was_killed_comes_back_with_its_traffic_and_ctrl_c_takes_eve
                 status = grid.status()
                 if status["up_since"] > first["up_since"] and (status["traffic"] or not shaped):
                     traffic = status["traffic"]
-        assert not shaped or traffic["streams"] == 20
+        assert not shaped or traffic["streams"] == 4
         assert "The grid ended and was started again" in (home / "demo.out").read_text()
         assert len(family_of(home)) > 5
         demo.send_signal(signal.SIGINT)

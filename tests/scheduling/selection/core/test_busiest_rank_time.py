@@ -16,6 +16,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.messages import message
 from scheduling.selection.core.placement import Request, Selection
 from scheduling.selection.core.selection import select
+from tests.examples import examples
 
 Rates = dict[tuple[str, str], float]
 
@@ -51,7 +52,7 @@ def problems(draw: st.DrawFn) -> tuple[Rates, Pattern, float]:
     return rates, Pattern("discovered", 4, edges), draw(st.sampled_from([0.02, 0.1]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, fuzz=60), deadline=None)
 @given(problems())
 def test_the_slowest_pair_stays_within_the_slack_and_the_messages_take_no_longer_than_without(
     problem: tuple[Rates, Pattern, float],
@@ -64,7 +65,7 @@ def test_the_slowest_pair_stays_within_the_slack_and_the_messages_take_no_longer
     assert len(set(sets)) == len(sets) == len(plain.candidates)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, fuzz=60), deadline=None)
 @given(problems(), st.lists(st.sampled_from([0.25, 0.5, 1.0]), min_size=7, max_size=7))
 def test_no_group_within_the_slack_is_better_in_something_and_worse_in_nothing(
     problem: tuple[Rates, Pattern, float], cpu: list[float]

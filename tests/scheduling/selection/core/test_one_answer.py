@@ -17,9 +17,10 @@ from gridportal.network.topology import Link, Node, Topology, dump, parse
 from monitoring.status.core import remos
 from scheduling.jobs.core.patterns import named
 from scheduling.selection.core.selection import Request, select
+from tests.examples import examples
 from tests.scheduling.selection.core import networks
 
-MANY = settings(max_examples=100, deadline=None)
+MANY = settings(max_examples=examples(33, fuzz=100), deadline=None)
 METHODS = st.sampled_from(["random", "compute", "communication", "balanced", "pattern"])
 
 

@@ -22,8 +22,9 @@ from scheduling.selection.core.pairs.repair import repair
 from scheduling.selection.core.pairs.symmetry import rank_order
 from scheduling.selection.core.threshold import OutOfTime
 from scheduling.selection.core.trees.packing import pack
+from tests.examples import examples
 
-FEW = settings(max_examples=100, deadline=None)
+FEW = settings(max_examples=examples(33, fuzz=100), deadline=None)
 
 
 @st.composite
@@ -111,7 +112,7 @@ def test_passing_over_sets_lists_every_set_that_holds_the_pattern(joined, name, 
     assert set(seen) == holds
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(8, fuzz=15))
 @given(st.lists(st.sampled_from([1.0, 2.0]), min_size=21, max_size=21), st.sampled_from(SIX))
 @example([1.0] * 21, "line")
 @example([1.0] * 21, "binary-tree")

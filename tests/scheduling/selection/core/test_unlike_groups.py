@@ -17,6 +17,7 @@ from scheduling.selection.core.placement import Request, Selection
 from scheduling.selection.core.selection import select
 from scheduling.selection.core.unlike_groups import differ
 from tests.bench.fabrics import fat_tree
+from tests.examples import examples
 from tests.gridportal.network.networks import random_network
 
 
@@ -32,7 +33,7 @@ def chosen(topology: Topology, request: Request) -> Selection:
     st.booleans(),
     st.integers(1, 3),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(26, fuzz=80), deadline=None)
 def test_all_groups_differ_in_so_many_nodes_and_the_first_is_the_best(
     seed: int, cycles: int, kind: str, method: Any, flows: bool, least: int
 ) -> None:

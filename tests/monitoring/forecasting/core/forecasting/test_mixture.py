@@ -18,6 +18,7 @@ from monitoring.forecasting.core.forecasting import (
 )
 from monitoring.forecasting.core.forecasting.family import KINDS
 from monitoring.forecasting.core.forecasting.weights import SHARES, _middle
+from tests.examples import examples
 from tests.monitoring.forecasting.core.forecasting.scores import score, scores
 from tests.monitoring.forecasting.core.forecasting.traces import by_kind, generated, recorded
 
@@ -35,7 +36,7 @@ def same(a: Mixture, b: Mixture) -> bool:
     return a.dumps() == b.dumps()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(10, fuzz=25))
 @given(tables, st.integers(-40, 40))
 def test_a_series_in_another_unit_has_the_same_forecasts_in_that_unit(table, power):
     plain, scaled = fed(table).forecast(), fed(table * 2.0**power).forecast()
@@ -55,7 +56,7 @@ def rounding(table):
     return 1e-9 * float(np.max(np.abs(table), initial=1e-3))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(10, fuzz=25))
 @given(tables)
 def test_a_series_does_not_notice_its_neighbours(table):
     together = fed(table).forecast()
@@ -64,7 +65,7 @@ def test_a_series_does_not_notice_its_neighbours(table):
         assert together.value[number] == pytest.approx(alone.value[0], rel=1e-9, abs=rounding(table))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(10, fuzz=25))
 @given(tables, st.data())
 def test_a_missing_value_changes_nothing(table, data):
     there = data.draw(arrays(bool, table.shape))
@@ -106,7 +107,7 @@ def test_no_forecast_is_negative_where_nothing_ever_was():
     assert np.all(forecast_series(falling).value[1:] >= 0)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(10, fuzz=25))
 @given(arrays(float, st.integers(1, 60), elements=st.floats(allow_nan=True, allow_infinity=True)))
 def test_whatever_is_measured_forecasts_stay_within_one_step_of_what_was_seen(values):
     seen = values[np.abs(values) <= 1e100]
@@ -129,7 +130,7 @@ def test_a_long_life_stays_sound():
     assert found.error[0] == pytest.approx(1e3 * np.sqrt(2 / np.pi), rel=0.5)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(8, fuzz=20))
 @given(tables, st.integers(0, 1030))
 def test_new_series_come_without_touching_the_old(table, more):
     grown = fed(table)
