@@ -18,7 +18,7 @@ failed="$kept/v/cache/lastfailed"
 run() { # run MARKS WORDS...: pytest on the tests with these marks
     marks=$1
     shift
-    .venv/bin/pytest -o cache_dir="$kept" -m "$marks" "$@"
+    .venv/bin/pytest --ignore tests/bench -o cache_dir="$kept" -m "$marks" "$@"
 }
 
 again() { # again MARKS WORDS...: the same for what failed

@@ -85,7 +85,15 @@ def stopped(folder: Path, *more: str, layout: str = "block:2", steps: int = LONG
     return done
 
 
-@pytest.mark.parametrize(("keep", "copies"), [(Keep.DEPOTS, 1), (Keep.DEPOTS, 2), (Keep.BOTH, 1), (Keep.FOLDER, 1)])
+#: All forms are tried in C (test_c_depots.py); here `make test` has two of them.
+WAYS = [
+    (Keep.DEPOTS, 1),
+    *(pytest.param(Keep.DEPOTS, 2, marks=pytest.mark.slow), pytest.param(Keep.BOTH, 1, marks=pytest.mark.slow)),
+    (Keep.FOLDER, 1),
+]
+
+
+@pytest.mark.parametrize(("keep", "copies"), WAYS)
 def test_a_program_goes_on_elsewhere_from_shards_on_other_nodes(
     world: World, uninterrupted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: Keep, copies: int
 ) -> None:
@@ -179,7 +187,7 @@ def test_the_only_checkpoint_is_kept_while_its_depot_does_not_answer(
     assert (again["restart"], again["began"], again["sum"]) == (1, first["steps"][0], uninterrupted)
 
 
-@pytest.mark.parametrize(("keep", "copies"), [(Keep.DEPOTS, 2), (Keep.BOTH, 1)])
+@pytest.mark.parametrize(("keep", "copies"), [(Keep.DEPOTS, 2), pytest.param(Keep.BOTH, 1, marks=pytest.mark.slow)])
 def test_a_second_copy_survives_a_lost_node(
     world: World, uninterrupted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: Keep, copies: int
 ) -> None:
@@ -242,7 +250,7 @@ def at(steps: Path) -> int:
         return 0
 
 
-@pytest.mark.parametrize("victim", [0, -1])
+@pytest.mark.parametrize("victim", [0, pytest.param(-1, marks=pytest.mark.slow)])
 def test_a_rank_that_is_killed_while_it_writes_in_the_background_leaves_the_checkpoint_before(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, victim: int
 ) -> None:
@@ -263,7 +271,7 @@ def test_a_rank_that_is_killed_while_it_writes_in_the_background_leaves_the_chec
     assert tokens == set(checkpoint_files.in_depots(folder))  # nothing is left of the half one
 
 
-@pytest.mark.parametrize("keep", [Keep.DEPOTS, Keep.FOLDER])
+@pytest.mark.parametrize("keep", [Keep.DEPOTS, pytest.param(Keep.FOLDER, marks=pytest.mark.slow)])
 def test_a_rank_takes_at_most_64_mib_above_its_arrays(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: Keep
 ) -> None:
