@@ -19,6 +19,7 @@ from tests.gridportal.testbed.conftest import eventually, need_namespaces
 pytestmark = [pytest.mark.grid, pytest.mark.timeout(400)]
 
 
+@pytest.mark.slow
 def test_a_program_runs_on_automatically_selected_nodes_under_load_and_traffic(tmp_path):
     need_namespaces()
     small = Sized(Program("fft2d", ("--size", "64", "--iterations", "2")), 4, "all-to-all")

@@ -49,7 +49,7 @@ class Portal:
         return json.loads(shell.run(program, timeout=60, cwd=HERE, env=self.env).stdout)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.slow])])
 def portal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Portal]:
     if request.param == "sqlite":
         yield Portal(tmp_path, "")
