@@ -118,6 +118,11 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": every(3600.0),
             "options": {"expires": 3600.0},
         },
+        "forget-inputs": {
+            "task": "scheduling.tasks.forget_inputs",
+            "schedule": every(3600.0),
+            "options": {"expires": 3600.0},
+        },
         "tend-experiments": {
             "task": "experiments.tasks.tend_experiments",
             "schedule": every(5.0),

@@ -167,6 +167,11 @@ STORAGES = {
     "staticfiles": {"BACKEND": "gridportal.web.static.Storage"},
 }
 
+FILE_UPLOAD_HANDLERS = [
+    "gridportal.web.upload_limit.UploadLimit",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "gridportal.accounts.authentication.TokenAuthentication",

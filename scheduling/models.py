@@ -3,10 +3,13 @@
 from scheduling.alerts.models import Alert, AlertRule
 from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
+from scheduling.jobs.dependency_models import JobDependency
 from scheduling.jobs.group_models import JobGroup
+from scheduling.jobs.input_models import JobInput, StoredInput
 from scheduling.jobs.models import Announcement, Application, Job, JobEvent
 from scheduling.jobs.ownership_models import ApplicationShare, OwnProgram
 from scheduling.jobs.project_models import Project
+from scheduling.jobs.share_models import JobShare, JobShareVisit
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.matching.models import ResourceAd, SavedRequest
 from scheduling.notices.models import Delivery, JobNotices, Notice, NoticeSettings
@@ -39,10 +42,14 @@ __all__ = [
     "DecisionEvent",
     "Delivery",
     "Job",
+    "JobDependency",
     "JobEvent",
     "JobGroup",
+    "JobInput",
     "JobMovePolicy",
     "JobNotices",
+    "JobShare",
+    "JobShareVisit",
     "LoggedCluster",
     "MaintenanceWindow",
     "MatchEvent",
@@ -68,6 +75,7 @@ __all__ = [
     "SavedRequest",
     "Skeleton",
     "SkeletonRun",
+    "StoredInput",
     "UncountedJob",
     "UseMark",
 ]

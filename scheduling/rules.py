@@ -7,6 +7,7 @@ from typing import Any
 import rules
 
 from gridportal.accounts.rules import administers, granted, manages, operates, oversees, signed_in, submits
+from scheduling.jobs.selectors import is_shared_with
 
 
 @rules.Predicate
@@ -15,11 +16,27 @@ def owns(user: Any, job: Any) -> bool:
     return job is not None and job.owner_id == user.pk
 
 
-rules.add_perm("scheduling.view_job", (signed_in & owns) | oversees)
+@rules.Predicate
+def reads(user: Any, job: Any) -> bool:
+    """Whether the job is shared with this person."""
+    return job is not None and is_shared_with(user, job)
+
+
+@rules.Predicate
+def reads_files(user: Any, job: Any) -> bool:
+    """Whether it is, with its files."""
+    return job is not None and is_shared_with(user, job, files=True)
+
+
+rules.add_perm("scheduling.view_job", (signed_in & owns) | oversees | (signed_in & reads))
+rules.add_perm("scheduling.share_job", signed_in & owns)
+rules.add_perm("scheduling.remove_job_inputs", signed_in & owns)
+rules.add_perm("scheduling.unshare_job", (signed_in & owns) | operates)
 rules.add_perm("scheduling.view_all_jobs", oversees)
 rules.add_perm("scheduling.submit_job", submits)
-rules.add_perm("scheduling.read_job_files", (signed_in & owns) | operates)
+rules.add_perm("scheduling.read_job_files", (signed_in & owns) | operates | (signed_in & reads_files))
 rules.add_perm("scheduling.cancel_job", (submits & owns) | operates)
+rules.add_perm("scheduling.cancel_jobs", submits | operates)
 rules.add_perm("scheduling.view_job_group", (signed_in & owns) | oversees)
 rules.add_perm("scheduling.cancel_job_group", (submits & owns) | operates)
 rules.add_perm("scheduling.control_job", (submits & owns) | operates)

@@ -10,6 +10,7 @@ from scheduling.alerts.services import judging_rules
 from scheduling.checkpoints.services import continuing, freeing, runtime_support
 from scheduling.contracts.services import tending
 from scheduling.jobs.models import Job
+from scheduling.jobs.services import job_inputs
 from scheduling.notices.services import delivering, writing_notices
 from scheduling.placing import asked
 from scheduling.placing.services import following, recovery, rounds, trial_steps
@@ -135,6 +136,12 @@ def forget_notices() -> None:
     """Let go of old notices and alerts."""
     writing_notices.forget_old()
     judging_rules.forget_old()
+
+
+@task(name="scheduling.tasks.forget_inputs")
+def forget_inputs() -> None:
+    """Let go of input files that no job needs."""
+    job_inputs.forget_unused()
 
 
 @task(name="scheduling.tasks.tend_use")

@@ -20,6 +20,7 @@ from scheduling.contracts.models import Contract
 from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.project_models import Project
 from scheduling.jobs.services.own_programs import ProgramRequest, save_program
+from scheduling.jobs.share_models import JobShare
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.matching.models import SavedRequest
 from scheduling.projects.models import Budget
@@ -65,6 +66,7 @@ TABLE = {
     ("home", "GET"):                     "302 302 302 302 302 302",
     ("jobs", "GET"):                     "302 200 200 200 200 200",
     ("jobs-compare", "GET"):             "302 200 200 200 200 200",
+    ("jobs-many", "POST"):               "302 302 302 302 302 302",
     ("jobs-csv", "GET"):                 "302 200 200 200 200 200",
     ("job", "GET"):                      "302 200 403 200 200 200",
     ("job-live", "GET"):                 "302 200 403 200 200 200",
@@ -84,6 +86,11 @@ TABLE = {
     ("job-cancel", "POST"):              "302 302 403 302 403 302",
     ("job-hold", "POST"):                "302 302 403 302 403 302",
     ("job-release", "POST"):             "302 302 403 302 403 302",
+    ("job-inputs-remove", "POST"):       "302 302 403 403 403 302",
+    ("job-share", "GET"):                "302 200 403 200 403 200",
+    ("job-share", "POST"):               "302 200 403 403 403 200",
+    ("share-stop", "POST"):              "302 302 403 302 403 302",
+    ("shared-job", "GET"):               "302 404 404 404 404 404",
     ("job-requeue", "POST"):             "302 302 403 302 403 302",
     ("job-take", "POST"):                "302 302 403 302 403 302",
     ("job-move", "POST"):                "302 302 403 302 403 302",
@@ -263,6 +270,10 @@ TABLE = {
     ("api-skeleton", "GET"):             "401 200 200 200 200 200",
     ("api-job-list", "GET"):             "401 200 200 200 200 200",
     ("api-job-list", "POST"):            "401 201 201 201 403 201",
+    ("api-job-shares", "GET"):           "401 200 404 200 403 200",
+    ("api-job-shares", "POST"):          "401 201 404 403 403 201",
+    ("api-job-share", "DELETE"):         "401 204 404 204 403 204",
+    ("api-job-many", "POST"):            "401 200 200 200 200 200",
     ("api-job-detail", "GET"):           "401 200 404 200 200 200",
     ("api-job-cancel", "POST"):          "401 200 404 200 403 200",
     ("api-job-hold", "POST"):            "401 400 404 400 403 400",
@@ -365,6 +376,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-application-list": {"slug": "new", "name": "New", "command": ["true"]},
     "api-application-detail": {"description": "Changed."},
     "api-job-list": {"application": "ep", "node_count": 2},
+    "api-job-many": {"do": "cancel", "jobs": [1]},
     "api-sweep-list": {"application": "ep", "node_count": 2, "sweep": {"klass": ["S", "W"]}},
     "match-request-check": {"text": "[ x = ) ]"},
     "api-match-request-list": {"request": "[ x = ) ]"},
@@ -373,6 +385,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-resource-ads": {"ad": ""},
     "api-network-flows": {"flows": [{"source": "n1", "target": "n2"}]},
     "api-preview": {"application": "ep", "node_count": 2},
+    "job-share": {"link": "1", "days": "7"},
     "alert-rule-mute": {"seconds": "60"},
     "api-alert-rule-mute": {"seconds": 60},
     "api-alert-rule-list": {"name": "new", "cluster": "grid", "metric": "cpu", "level": 0.5},
@@ -422,7 +435,9 @@ def of_job(pk: int) -> dict[str, list[Any]]:
         "api-job-run-list"
     }
     return {
-        name: [pk, 1] if name in of_run else [pk] for name in names if name not in ("api-job-list", "api-job-compare")
+        name: [pk, 1] if name in of_run else [pk]
+        for name in names
+        if name not in ("api-job-list", "api-job-compare", "api-job-many", "api-job-share")
     }
 
 
@@ -468,12 +483,15 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     swept = JobGroup.objects.create(
         owner=people["user"], application=application, axes=[{"name": "klass", "values": ["S", "W"]}]
     ).pk
+    share = JobShare.objects.create(job=job, person=people["manager"], made_by=people["user"]).pk
     experiment = Experiment.objects.create(name="slowdown", seed=1, folder="none", state="running").pk
     return of_job(running) | {
         **{name: [brought] for name in NAMES if name.removeprefix("api-").startswith("own-program-")},
         **{name: [] for name in ("own-program-new", "api-own-program-list")},
         "api-application-publish": ["ep"],
         **{name: [swept] for name in ("sweep", "sweep-csv", "sweep-cancel", "api-sweep-detail", "api-sweep-cancel")},
+        **{name: [running, share] for name in ("share-stop", "api-job-share")},
+        "shared-job": ["made-up"],
         "account-token-revoke": [token],
         "account-identity-leave": [1],
         "api-token": [token],

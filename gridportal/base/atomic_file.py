@@ -10,7 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -32,16 +35,31 @@ def write(path: Path, content: str | bytes, *, mode: int | None = None, synced: 
 
 def write_in(folder: int, name: str, content: str | bytes, *, mode: int | None = None, synced: bool = False) -> None:
     """The same in a folder that is open already (a descriptor), for who must know which folder it is."""
+
+    def fill(file: BinaryIO) -> None:
+        file.write(content.encode() if isinstance(content, str) else content)
+        if synced:
+            file.flush()
+            os.fsync(file.fileno())
+
+    _write_in(folder, name, fill, mode)
+
+
+def copy_in(folder: int, name: str, source: Path, *, mode: int) -> None:
+    """The same with the content of a file, of any size."""
+    with source.open("rb") as content:
+        _write_in(folder, name, lambda file: shutil.copyfileobj(content, file), mode)
+
+
+def _write_in(folder: int, name: str, fill: Callable[[BinaryIO], object], mode: int | None) -> None:
     part = f".{secrets.token_hex(16)}.part"
     descriptor = os.open(part, _NEW, _BY_UMASK if mode is None else mode & 0o700, dir_fd=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            fill(file)
             if mode is not None:
-                os.fchmod(file.fileno(), mode)
-            if synced:
                 file.flush()
-                os.fsync(file.fileno())
+                os.fchmod(file.fileno(), mode)
         os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

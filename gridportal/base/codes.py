@@ -39,10 +39,13 @@ class Code(StrEnum):
     KEPT_FOR = "kept_for", "job", "needed", "start"
     IN_LINE = "in_line", "older"
     NOT_MEASURED = "not_measured", "cluster"
+    AFTER_JOBS = "after_jobs", "waits_for", "more"  # waits_for: {"job", "state", "has_to_succeed"} of each
     BUSY_IN_QUEUE = "busy_in_queue", "cluster", "start"
 
     # what becomes of it before it runs
     ACCEPTED = "accepted"
+    AFTER_JOBS_OVER = "after_jobs_over"
+    AFTER_NEVER = "after_never", "job", "state"
     MEASURING = "measuring"
     BEING_STARTED = "being_started"
     FREE_NOW = "free_now"
@@ -182,6 +185,7 @@ class Code(StrEnum):
 
     # trying candidate groups by a skeleton
     TRIAL_RUNNING = "trying", "groups", "over"
+    TRIAL_AWAITS = "trial_awaits", "groups", "until"
     TRIAL_SILENT = "trial_silent", "error"
     TRIAL_LOST = "trial_lost"
     TRIAL_PLANNED = "trial_ahead", "groups", "budget"

@@ -109,9 +109,14 @@ class PortalSettings(sign_in_settings.SignInSettings):
     skeleton_share: float = Field(0.05, gt=0, le=1, description="Fraction of an application that its skeleton takes.")
     trial_seconds: float = Field(60.0, ge=0, description="Seconds that trying candidate groups may take. 0: never try.")
     trial_share: float = Field(0.1, gt=0, le=100, description="And no more than this fraction of the application.")
+    choice_seconds: float = Field(
+        900.0, ge=0, description="Seconds that a job keeps its tried groups for a person to take one by hand."
+    )
     keep_checkpoints_days: float = Field(
         14.0, ge=0, description="Days for which the checkpoints of a job that did not succeed are kept after its end."
     )
+    job_input_bytes: int = Field(10**8, ge=0, description="Bytes of input files that may come with one job.")
+    person_input_bytes: int = Field(10**9, ge=0, description="Bytes that the input files of one person may take.")
     demo_password: str = Field("", description="Password of the demo's people. Unset: made once, HOME/demo_password.")
     metrics_token: str = Field("", description="Who may read /metrics. Unset: programs on this machine only.")
     refuse_after: float = Field(

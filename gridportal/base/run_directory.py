@@ -217,6 +217,15 @@ def write(directory: Path, name: str, content: str | bytes, mode: int = 0o644) -
         os.close(folder)
 
 
+def copy(directory: Path, name: str, source: Path, mode: int = 0o644) -> None:
+    """Copy a file of the portal's there, as `write` does with a text. Raises OSError."""
+    folder = os.open(directory, _FOLDER)
+    try:
+        atomic_file.copy_in(folder, name, source, mode=mode)
+    finally:
+        os.close(folder)
+
+
 def remove(directory: Path, name: str) -> None:
     """Take a file away, if it is there, from a directory that may belong to somebody who means harm. Raises OSError."""
     folder = os.open(directory, _FOLDER)

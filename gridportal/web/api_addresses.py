@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.views import defaults
 from drf_spectacular.types import OpenApiTypes
@@ -17,6 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.web.api_parsing import TooLarge
+from gridportal.web.upload_limit import FormTooLong
 
 _SHOWN = 200  # characters of an address that a sentence repeats
 
@@ -64,10 +66,11 @@ class Index(APIView):
 
 def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django refuses by itself, such as a body beyond all bounds, in the same two forms as 404."""
+    said = str(exception) if isinstance(exception, FormTooLong) else ""
     if not _is_api(request):
-        return defaults.bad_request(request, exception)
+        return render(request, "400.html", {"too_big": said}, status=400)
     if isinstance(exception, RequestDataTooBig):
-        return JsonResponse({"detail": TooLarge.default_detail}, status=TooLarge.status_code)
+        return JsonResponse({"detail": said or TooLarge.default_detail}, status=TooLarge.status_code)
     detail = f"This request cannot be read; {reverse('api-docs')} says what each address takes."
     return JsonResponse({"detail": detail}, status=400)
 

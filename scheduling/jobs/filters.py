@@ -14,6 +14,7 @@ from django.utils import timezone
 from gridportal.accounts.models import User
 from gridportal.base.dates import MomentField, backwards
 from gridportal.web.paging import distinct
+from scheduling.jobs.core import job_numbers
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.core.states import ACTIVE, JobState
 from scheduling.jobs.models import Application, Job
@@ -57,6 +58,20 @@ class StateField(forms.ChoiceField):
         return FORMER_STATES.get(str(value), value)
 
 
+class JobNumbersFilter(forms.CharField):
+    """Numbers of chosen jobs, as `job_numbers` writes them."""
+
+    def clean(self, value: Any) -> list[int]:
+        """The numbers; none for an empty text."""
+        text = super().clean(value)
+        try:
+            return job_numbers.read(text) if text else []
+        except ValueError as error:
+            raise forms.ValidationError(
+                f"Enter numbers of jobs such as 12-15,18, at most {job_numbers.MOST}."
+            ) from error
+
+
 class JobFilterForm(forms.Form):
     """The filters of a job list; an unreadable one is said beside its field and narrows nothing.
 
@@ -73,6 +88,7 @@ class JobFilterForm(forms.Form):
     since = forms.ChoiceField(
         label="Submitted", required=False, choices=[("", "any time"), *((k, v[0]) for k, v in PRESETS.items())]
     )
+    ids = JobNumbersFilter(label="Jobs", required=False, max_length=4000)
     start = MomentField(label="From", required=False)
     until = MomentField(label="To", required=False)
 
@@ -107,7 +123,7 @@ class JobFilterForm(forms.Form):
     def values(self) -> dict[str, object]:
         """What was understood, by name."""
         self.is_valid()
-        return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        return {name: value for name, value in self.cleaned_data.items() if value not in (None, "", [])}
 
     @property
     def reads_names(self) -> bool:
@@ -137,6 +153,7 @@ def condition(name: str, value: object) -> Q:
         "application": lambda slug: Q(application__in=_keys(Application, slug=slug)),
         "owner": lambda username: Q(owner__in=_keys(User, username__iexact=username)),
         "method": lambda method: Q(method=method),
+        "ids": lambda numbers: Q(pk__in=numbers),
         "start": lambda start: Q(created_at__gte=start),
         "until": lambda until: Q(created_at__lte=until),
     }

@@ -178,6 +178,19 @@ class Job(models.Model):
         help_text="Goes on by itself where it stopped with a checkpoint because its time limit was near; else it waits "
         "for a person.",
     )
+    after = models.JSONField(default=list, blank=True, help_text="Numbers of jobs that have to end before it starts.")
+    after_ok = models.JSONField(
+        default=list, blank=True, help_text="Numbers of jobs that have to succeed before it starts."
+    )
+    inputs = models.JSONField(
+        default=list, blank=True, help_text="Files that came with it: list of {name, digest, size}."
+    )
+    held_back = models.BooleanField(
+        default=False, help_text="It waits for other jobs, not for nodes: the line of its cluster goes past it."
+    )
+    by_hand = models.BooleanField(
+        default=False, help_text="Once its groups are tried it waits until a person takes one of them."
+    )
     request_key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="A form sent twice makes one job.")
     resubmitted_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL)
     group = models.ForeignKey(
@@ -216,6 +229,7 @@ class Job(models.Model):
             models.Index(fields=["-ended_at"], name="job_ended"),
             models.Index(fields=["cluster", "id"], name="job_pending", condition=Q(state__in=_PENDING)),
             models.Index(fields=["lease_holder"], name="job_lease_holder", condition=~Q(lease_holder="")),
+            models.Index(fields=["id"], name="job_held_back", condition=Q(held_back=True)),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(state__in=[state.value for state in JobState]), name="job_state_known"),
@@ -256,8 +270,9 @@ class Job(models.Model):
 
     @staticmethod
     def step_columns(to: str, now: datetime) -> dict[str, Any]:
-        """What a step writes besides: nobody has leased a job that is over."""
-        return {"ended_at": now, "lease_until": None, "lease_holder": ""} if LIFE.is_final(to) else {}
+        """What a step writes besides: nobody has leased a job that is over, and it waits for no other."""
+        over = {"ended_at": now, "lease_until": None, "lease_holder": "", "held_back": False}
+        return over if LIFE.is_final(to) else {}
 
     def step_event(self, before: str, to: str, facts: Mapping[str, Any]) -> JobEvent:
         """The event of a step, not written yet."""

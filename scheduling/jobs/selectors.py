@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from gridportal.accounts.models import User
+from gridportal.base.reasons import NOTHING, Code, Reason, named
+from scheduling.jobs.core.dependency import Prospect, prospect
 from scheduling.jobs.core.program_start import UPLOADED
+from scheduling.jobs.dependency_models import JobDependency
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.ownership_models import OwnProgram
 from scheduling.jobs.project_models import Project
+from scheduling.jobs.share_models import JobShare
 
 SEES_ALL = frozenset({"operator", "manager", "administrator"})
 
@@ -18,6 +24,31 @@ SEES_ALL = frozenset({"operator", "manager", "administrator"})
 def jobs_of(user: User) -> QuerySet[Job]:
     """A person's own jobs, or everybody's for operators, managers and administrators; newest first."""
     return Job.objects.all() if user.role in SEES_ALL else Job.objects.filter(owner_id=user.pk)
+
+
+def viewable_jobs(user: User) -> QuerySet[Job]:
+    """All jobs whose page a person may open: those of `jobs_of`, and those that are shared with the person."""
+    if user.role in SEES_ALL:
+        return Job.objects.all()
+    return Job.objects.filter(Q(owner=user.pk) | Q(pk__in=_shares_for(user).values("job")))
+
+
+def jobs_shared_with(user: User) -> QuerySet[Job]:
+    """The jobs of others that are shared with a person."""
+    return Job.objects.filter(pk__in=_shares_for(user).values("job")).exclude(owner=user.pk)
+
+
+def is_shared_with(user: User, job: Job, *, files: bool = False) -> bool:
+    """Whether a person may read a job of another one, and with `files` also the files of its runs."""
+    shares = _shares_for(user).filter(job=job)
+    return shares.filter(with_files=True).exists() if files else shares.exists()
+
+
+def _shares_for(user: User) -> QuerySet[JobShare]:
+    """What is shared with a person, with a group of theirs, or by a link that the person has opened, and still is."""
+    by_link = Q(visits__person=user.pk) & ~Q(digest="")
+    mine = Q(person=user.pk) | Q(group__in=user.groups.values("pk")) | by_link
+    return JobShare.objects.filter(mine).exclude(expires_at__lte=timezone.now())
 
 
 def own_projects(user: User) -> QuerySet[Project]:
@@ -57,3 +88,34 @@ def uploaded_programs(applications: Iterable[Application]) -> dict[int, bytes]:
         return {}
     rows = OwnProgram.objects.filter(pk__in=keys, content__isnull=False).values_list("pk", "content")
     return {key: bytes(content) for key, content in rows if content}
+
+
+class Before(NamedTuple):
+    """A job that has to be over first, and in which state it is."""
+
+    on: int
+    only_ok: bool
+    state: str
+
+    @property
+    def prospect(self) -> Prospect:
+        """Whether it has come to that."""
+        return prospect(self.state, only_ok=self.only_ok)
+
+
+def waiting_reason(befores: Iterable[Before]) -> Reason:
+    """For which jobs it waits, and in which state each of them is; none where all of them are over."""
+    left = [before for before in befores if before.prospect is Prospect.OPEN]
+    if not left:
+        return NOTHING
+    told, more = named({"job": each.on, "state": each.state, "has_to_succeed": each.only_ok} for each in left)
+    return Reason.of(Code.AFTER_JOBS, waits_for=told, more=more)
+
+
+def befores_of(job_ids: Iterable[int]) -> dict[int, list[Before]]:
+    """What each of some jobs is to start after, by its number."""
+    found: dict[int, list[Before]] = {}
+    rows = JobDependency.objects.filter(job__in=list(job_ids)).order_by("job_id", "on_id")
+    for job, on, only_ok, state in rows.values_list("job_id", "on_id", "only_ok", "on__state"):
+        found.setdefault(job, []).append(Before(on, only_ok, state))
+    return found

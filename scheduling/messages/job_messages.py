@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gridportal.base.rank_places import distinct, in_short
 from gridportal.base.reasons import Code, Reason
@@ -20,6 +21,7 @@ plain(
         Code.ACCEPTED: "Accepted; a worker starts on it within seconds. If not, ask an operator to check the workers.",
         Code.MEASURING: "Its nodes are being chosen by the newest figures of the cluster.",
         Code.BEING_STARTED: "The nodes are chosen; the program is being started on them.",
+        Code.AFTER_JOBS_OVER: "The jobs that it waited for have ended; its nodes are chosen next.",
         Code.FREE_NOW: "What it needs is free now.",
         Code.WORKER_LOST: "Its worker was lost; it is placed again.",
         Code.IN_QUEUE_AGAIN: "It is in the queue again and starts by itself when its nodes are free.",
@@ -121,6 +123,19 @@ def _(job: int, needed: int, start: str | None) -> str:
 def _(older: int) -> str:
     verb = "job that waits" if older == 1 else "jobs that wait"
     return f"{older} {verb} came before it and {'is' if older == 1 else 'are'} tried first."
+
+
+@says(Code.AFTER_JOBS)
+def _(waits_for: Sequence[Mapping[str, Any]], more: int) -> str:
+    parts = [f"job {each['job']} ({each['state']}){' to succeed' * each['has_to_succeed']}" for each in waits_for]
+    *most, last = [*parts, *([f"{more} more"] if more else [])]
+    return f"Waiting for {', '.join(most)} and {last}." if most else f"Waiting for {last}."
+
+
+@says(Code.AFTER_NEVER)
+def _(job: int, state: str) -> str:
+    became = "was cancelled" if state == "cancelled" else state
+    return f"It was to start only if job {job} succeeded, and job {job} {became}. Resubmit it to start it anyway."
 
 
 @says(Code.NOT_MEASURED)

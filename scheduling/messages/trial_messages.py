@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gridportal.base.rank_places import in_short
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.units import share_text
-from scheduling.messages.parts import seconds
+from scheduling.messages.parts import minute, seconds
 from scheduling.messages.registry import brief, message, plain, says
 
 _s = seconds
@@ -27,6 +27,14 @@ plain(
         Code.PLAYED_IN_PYTHON: "Python plays it with the portal's own MPI, as the program itself runs.",
     }
 )
+
+
+@says(Code.TRIAL_AWAITS)
+def _(groups: int, until: str) -> str:
+    return (
+        f"Its {groups} groups are tried: take one of them. It keeps their nodes meanwhile. Without a choice it starts "
+        f"at {minute(until)} on the group that its skeleton found fastest."
+    )
 
 
 @says(Code.SKELETON_NOT_BUILT)

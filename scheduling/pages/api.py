@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -24,24 +24,28 @@ from rest_framework.views import APIView
 from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import form_errors
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
+from gridportal.web.api_parsing import BoundedJSONParser, JSONWithFilesParser, files_of
 from gridportal.web.api_permissions import may
 from gridportal.web.long_answers import long_answer
 from scheduling import tasks
 from scheduling.jobs.core.explanation import NO_EXPLANATION
+from scheduling.jobs.core.input_files import merged
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.filters import JobFilterForm
 from scheduling.jobs.models import Application, Job
-from scheduling.jobs.selectors import visible_applications
-from scheduling.jobs.services import job_spec, registering
+from scheduling.jobs.selectors import viewable_jobs, visible_applications
+from scheduling.jobs.services import job_inputs, job_spec, registering
 from scheduling.matching.services.limited_match import LONGEST_MATCHES
 from scheduling.messages import documents, message, messages, selection_messages
 from scheduling.pages import selectors
 from scheduling.pages.api_compare import CompareActions
+from scheduling.pages.api_many import ManyActions
 from scheduling.pages.api_moves import MoveActions
 from scheduling.pages.api_programs import PublishAction
 from scheduling.pages.api_requirements import RequirementActions
 from scheduling.pages.api_rows import JobRows
 from scheduling.pages.api_runs import contract_answer, log_part, phases_of
+from scheduling.pages.api_shares import ShareActions
 from scheduling.pages.application_serializers import ApplicationSerializer
 from scheduling.pages.contract_serializers import ContractSerializer
 from scheduling.pages.output_serializers import LogPartSerializer, LogSerializer, PhaseSerializer, ScriptSerializer
@@ -58,7 +62,15 @@ from scheduling.runs.models import Run
 from scheduling.runs.services import queue_actions
 
 _MAY_SUBMIT = may("scheduling.submit_job", read="scheduling.view_application")
+_WITH_FILES = ("create", "resubmit")
 _SUBMITS = ("create", "resubmit", "random_nodes")
+#: What is open to those with whom a job is shared.
+_READS = frozenset(
+    [
+        *("retrieve", "events", "log", "script", "placement", "phases", "contract", "requirements", "moves", "data"),
+        *("compare", "resubmit", "random_nodes"),
+    ]
+)
 _IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The same key twice gives the same job."
 )
@@ -90,18 +102,27 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, PublishActi
         return Response(ApplicationSerializer(changed).data)
 
 
-class Jobs(mixins.ListModelMixin, CompareActions, MoveActions, RequirementActions):
-    """The caller's jobs; everybody's for operators, managers and administrators. Other people's are not found."""
+class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, RequirementActions, ShareActions):
+    """The caller's jobs; everybody's for operators, managers and administrators. Other people's are not found, but for
+    those that are shared with the caller: these are not in the list, and only read."""
 
     serializer_class = JobSerializer
     queryset = Job.objects.none()
     lookup_value_regex = "[0-9]{1,18}"
 
     def get_queryset(self) -> QuerySet[Job]:
-        return selectors.jobs_visible_to(caller(self.request))
+        person = caller(self.request)
+        if self.action in _READS:
+            return selectors.with_outcomes(viewable_jobs(person))
+        return selectors.jobs_visible_to(person)
 
     def get_permissions(self) -> list[Any]:
         return [_MAY_SUBMIT()] if self.action in _SUBMITS else [IsAuthenticated()]
+
+    def get_parsers(self) -> list[Any]:
+        """Input files come with a submission, in a form; all else is JSON."""
+        action = self.action_map.get((self.request.method or "").lower()) if self.request else None
+        return [BoundedJSONParser(), *([JSONWithFilesParser()] if action in _WITH_FILES else [])]
 
     def get_throttles(self) -> list[Any]:
         return [SubmitThrottle()] if self.action in _SUBMITS else [PersonThrottle()]
@@ -128,7 +149,11 @@ class Jobs(mixins.ListModelMixin, CompareActions, MoveActions, RequirementAction
         parameters=[_IDEMPOTENCY_KEY],
     )
     def create(self, request: Request) -> Response:
-        """Submit a job: 201, or 200 when this key has already made it."""
+        """Submit a job: 201, or 200 when this key has already made it.
+
+        Input files come along in a form (multipart/form-data): the object above as JSON in the part `job`, each file
+        in a part `inputs`. They lie in the folder of each run, under their names, before it starts.
+        """
         asked = SubmitSerializer(data=request.data, context={"request": request})
         asked.is_valid(raise_exception=True)
         return self._submit(asked.spec(_key(request)))
@@ -174,11 +199,13 @@ class Jobs(mixins.ListModelMixin, CompareActions, MoveActions, RequirementAction
     )
     @action(detail=True, methods=["post"])
     def resubmit(self, request: Request, pk: str) -> Response:
-        """Submit the same again as a job of the caller's; what the body names differs."""
+        """Submit the same again as a job of the caller's; what the body names differs. Its input files come along, and
+        more may be sent as with a submission: of one name the new one counts."""
         old = self.get_object()
         changes = _valid(ResubmitSerializer(data=request.data, context={"request": request}))
+        keeps = changes.pop("keep_inputs", True)
         spec = job_spec.JobSpec.from_row(old).with_changes(changes, _key(request))
-        return self._submit(spec, resubmitted_from=old)
+        return self._submit(spec if keeps else replace(spec, inputs=()), resubmitted_from=old)
 
     @extend_schema(responses=JobEventSerializer(many=True))
     @action(detail=True, pagination_class=None)
@@ -246,7 +273,10 @@ class Jobs(mixins.ListModelMixin, CompareActions, MoveActions, RequirementAction
         return run
 
     def _submit(self, asked: job_spec.JobSpec, resubmitted_from: Job | None = None) -> Response:
-        job, is_new = submission.submit_once(caller(self.request), asked, resubmitted_from=resubmitted_from)
+        person, files = caller(self.request), files_of(self.request.data)
+        if files:
+            asked = replace(asked, inputs=merged(asked.inputs, job_inputs.receive(person, files)))
+        job, is_new = submission.submit_once(person, asked, resubmitted_from=resubmitted_from)
         tasks.place_soon(job)
         if not is_new:
             return self._detail(self.get_queryset().get(pk=job.pk))
@@ -301,6 +331,7 @@ def _preview(found: preview.Preview) -> dict[str, Any]:
         "finding": selection_messages.finding(first, found.peak, talks=found.talks) if first else "",
         "problem": message(found.problem) or None,
         "trial": message(found.trial),
+        "after": message(found.after),
         "explanation": documents.explanation(found.explanation),
         "ways": [{"words" if name == "label" else name: value for name, value in way.items()} for way in found.ways],
     }

@@ -21,7 +21,7 @@ from gridportal.base import run_listing
 from gridportal.base.run_directory import RunFileError
 from scheduling.contracts.selectors.contract_stories import contract_document, story_of
 from scheduling.contracts.selectors.promises import contract_of
-from scheduling.pages import selectors
+from scheduling.jobs.selectors import viewable_jobs
 from scheduling.pages.contract_serializers import ContractSerializer
 from scheduling.pages.output_serializers import (
     FilePathSerializer,
@@ -69,7 +69,7 @@ class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
     queryset = Run.objects.none()
 
     def get_queryset(self) -> QuerySet[Run]:
-        job = get_object_or_404(selectors.jobs_visible_to(caller(self.request)), pk=self.kwargs["job"])
+        job = get_object_or_404(viewable_jobs(caller(self.request)), pk=self.kwargs["job"])
         return job.runs.select_related("placement").order_by("number")
 
     @extend_schema(parameters=[LogPartSerializer], responses=LogSerializer)

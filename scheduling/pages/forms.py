@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -14,8 +14,8 @@ from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import GridPortalError, InputError
 from monitoring.clusters import selectors
 from scheduling.jobs.core import label_conditions, parameters, patterns, ranks
+from scheduling.jobs.core.input_files import InputFile
 from scheduling.jobs.core.methods import CANDIDATES
-from scheduling.jobs.core.parameters import Parameter
 from scheduling.jobs.core.sweep import Axes
 from scheduling.jobs.models import Application
 from scheduling.jobs.project_models import Project
@@ -24,6 +24,8 @@ from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.pages import cluster_fields, rank_fields, specification_fields, sweep_fields
 from scheduling.pages import form_messages as form_words
 from scheduling.pages.batch_values import batch_values
+from scheduling.pages.order_and_input_fields import InputFilesField, JobNumbersField, keep_field
+from scheduling.pages.parameter_field import ParameterField
 from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.models import Skeleton
 from scheduling.skeletons.services import stored_skeletons
@@ -62,29 +64,6 @@ PLACES = {
     "groups": "specification",
     "links": "specification",
 }
-
-
-class ParameterField(forms.Field):
-    """A field made from one registered parameter; its limits are shown as help."""
-
-    def __init__(self, parameter: Parameter) -> None:
-        self.parameter = parameter
-        super().__init__(
-            label=parameter.label or parameter.name,
-            required=parameter.required and parameter.type != "bool",
-            initial=parameter.default,
-            widget=_widget(parameter),
-            help_text=_help(parameter),
-        )
-
-    def clean(self, value: Any) -> Any:
-        """The typed value, or one sentence saying what would be accepted."""
-        if value in (None, "") and self.parameter.default is not None and self.parameter.type != "text":
-            return False if self.parameter.type == "bool" else self.parameter.default
-        try:
-            return self.parameter.read(value)
-        except InputError as error:
-            raise forms.ValidationError(form_words.beside(error)) from error
 
 
 class SubmitForm(forms.Form):
@@ -161,6 +140,18 @@ class SubmitForm(forms.Form):
         required=False,
         help_text="It runs on each candidate group for a moment, and the job starts where it was fastest.",
     )
+    inputs = InputFilesField(label="Input files")
+    after = JobNumbersField("after", label="Start after jobs", help_text="Once these have ended, in whatever way.")
+    after_ok = JobNumbersField(
+        "after_ok",
+        label="Only after success of jobs",
+        help_text="Once these have succeeded; if one fails or is cancelled, this job is cancelled.",
+    )
+    by_hand = forms.BooleanField(
+        label="Wait for my choice",
+        required=False,
+        help_text="Once each group is tried the job keeps them and waits until you take one on its page.",
+    )
     continues = forms.BooleanField(
         label="Go on by itself",
         required=False,
@@ -172,8 +163,16 @@ class SubmitForm(forms.Form):
     )
 
     def __init__(
-        self, application: Application, data: Any = None, *, labels: str = "", user: str = "", **options: Any
+        self,
+        application: Application,
+        data: Any = None,
+        *,
+        labels: str = "",
+        user: str = "",
+        kept: Sequence[InputFile] = (),
+        **options: Any,
     ) -> None:
+        """`kept`: files of the job that the form is filled from, which may come along."""
         self.axes: Axes = {}
         super().__init__(data and sweep_fields.with_first_values(application, data), **options)
         self.application = application
@@ -194,6 +193,9 @@ class SubmitForm(forms.Form):
         self.fields["specification"] = specification_fields.SpecificationField()
         self.fields |= specification_fields.pin_fields()
         self.fields |= sweep_fields.sweep_fields(application)
+        self._kept = kept
+        if kept:
+            self.fields["keep_inputs"] = keep_field(kept)
 
     def parameter_fields(self) -> list[forms.BoundField]:
         """The application's own fields, in their order."""
@@ -274,6 +276,11 @@ class SubmitForm(forms.Form):
             skeleton = None if skeleton else skeleton
         return JobSpec.from_form(self.application, filled, options=options, skeleton=skeleton)
 
+    def kept_inputs(self) -> list[InputFile]:
+        """The files of the old job that come along."""
+        chosen = self.cleaned_data.get("keep_inputs", [])
+        return [each for each in self._kept if each.name in chosen]
+
     @property
     def misses_skeleton(self) -> bool:
         """Whether a choice by a skeleton is ticked and there is none for this."""
@@ -347,21 +354,3 @@ def initial(application: Application, old: JobSpec | None = None) -> dict[str, A
     if old is None:
         return fresh | batch_values(application)
     return fresh | old.to_form() | cluster_fields.initial(old.cluster, old.options)
-
-
-def _widget(parameter: Parameter) -> forms.Widget:
-    if parameter.type == "choice":
-        blank = [] if parameter.default is not None else [("", "choose")]
-        return forms.Select(choices=[*blank, *((choice, choice) for choice in parameter.choices)])
-    if parameter.type == "bool":
-        return forms.CheckboxInput()
-    if parameter.type == "text":
-        return forms.TextInput(attrs={"maxlength": parameter.max_length})
-    limits = {"min": parameter.low, "max": parameter.high}
-    attributes = {name: f"{value:g}" for name, value in limits.items() if value is not None}
-    return forms.NumberInput(attrs={"step": "1" if parameter.type == "int" else "any", **attributes})
-
-
-def _help(parameter: Parameter) -> str:
-    limits = "" if parameter.type in ("choice", "bool", "text") else parameter.accepted().capitalize() + "."
-    return " ".join(part for part in (parameter.help, limits) if part)

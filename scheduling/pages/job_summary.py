@@ -5,6 +5,7 @@ from __future__ import annotations
 from gridportal.base.clusters import BUSY
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.application_specification import ApplicationSpecification, GroupLink, RankGroup
+from scheduling.jobs.core.input_files import read_all, size_text
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import COLUMNS, without_cpus
@@ -34,6 +35,9 @@ SHOWN_ELSEWHERE = frozenset(
         "trace",
         "skeleton",
         "continues",
+        "by_hand",
+        "after",
+        "after_ok",
     ]
 )
 
@@ -77,8 +81,16 @@ def asked_rows(job: Job) -> list[tuple[str, str]]:
         rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))
     if job.trace:
         rows.append(("recorded", "its communication, for the application's profile"))
+    rows += [
+        (words, ", ".join(map(str, numbers)))
+        for words, numbers in (("after jobs", job.after), ("after success of jobs", job.after_ok))
+        if numbers
+    ]
+    rows += [("input file", f"{each.name}, {size_text(each.size)}") for each in read_all(job.inputs)]
     if job.continues:
         rows.append(("at its time limit", "goes on by itself"))
+    if job.by_hand:
+        rows.append(("its group", "taken by hand, once the groups are tried"))
     if job.skeleton is not None:
         rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
     rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]

@@ -63,6 +63,7 @@ class PreviewSerializer(serializers.Serializer[Any]):
     warning = serializers.CharField(allow_blank=True)
     script = serializers.CharField(allow_blank=True)
     problem = serializers.CharField(allow_null=True)
+    after = serializers.CharField(allow_blank=True, help_text="For which jobs it would wait before that.")
     on_free_nodes = serializers.BooleanField()
     ways = serializers.ListField(child=serializers.DictField())
     trial = serializers.CharField(allow_blank=True, help_text="Whether its skeleton would be tried on the groups.")

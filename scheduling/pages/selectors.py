@@ -22,15 +22,16 @@ def jobs_visible_to(user: User) -> QuerySet[Job]:
 
     Each carries `chosen_nodes` (list or None), `run_seconds` and `run_verified` of its last run. One query a page.
     """
+    return with_outcomes(jobs_of(user))
+
+
+def with_outcomes(jobs: QuerySet[Job]) -> QuerySet[Job]:
+    """The same of other jobs."""
     runs = Run.objects.filter(job=OuterRef("pk")).order_by("-number")
-    return (
-        jobs_of(user)
-        .select_related("owner", "application")
-        .annotate(
-            chosen_nodes=Subquery(Placement.objects.filter(job=OuterRef("pk")).order_by("-pk").values("nodes")[:1]),
-            run_seconds=Subquery(runs.values("seconds")[:1]),
-            run_verified=Subquery(runs.values("verified")[:1]),
-        )
+    return jobs.select_related("owner", "application").annotate(
+        chosen_nodes=Subquery(Placement.objects.filter(job=OuterRef("pk")).order_by("-pk").values("nodes")[:1]),
+        run_seconds=Subquery(runs.values("seconds")[:1]),
+        run_verified=Subquery(runs.values("verified")[:1]),
     )
 
 

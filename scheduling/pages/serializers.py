@@ -138,6 +138,14 @@ class ValueDocument(serializers.JSONField):
         return {"unreadable": value.why} if isinstance(value, Unreadable) else value.document()
 
 
+class InputFileSerializer(serializers.Serializer[Any]):
+    """A file that came with a job."""
+
+    name = serializers.CharField()
+    size = serializers.IntegerField(help_text="Bytes.")
+    digest = serializers.CharField(help_text="SHA-256 of its content.")
+
+
 class JobDetailSerializer(JobSerializer):
     """One job in full. `explanation` says why it is where it is, and the next step."""
 
@@ -145,6 +153,11 @@ class JobDetailSerializer(JobSerializer):
     requirements = ValueDocument(read_only=True)
     specification = ValueDocument(read_only=True, help_text=Job._meta.get_field("specification").help_text)
     options = ValueDocument(read_only=True, help_text=Job._meta.get_field("options").help_text)
+    inputs = InputFileSerializer(many=True, help_text="Files that came with it.")
+    after = serializers.ListField(child=serializers.IntegerField(), help_text="Jobs that have to end before it starts.")
+    after_ok = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Jobs that have to succeed before it starts."
+    )
     runs = RunSerializer(many=True)
 
     class Meta(JobSerializer.Meta):
@@ -152,6 +165,7 @@ class JobDetailSerializer(JobSerializer):
             *JobSerializer.Meta.fields,
             *(name for name in COLUMNS if name not in JobSerializer.Meta.fields),
             "nodes_open",
+            "inputs",
             "request_key",
             "resubmitted_from",
             "cancel_requested_by",
@@ -179,6 +193,7 @@ class JobFilterSerializer(serializers.Serializer[Any]):
     owner = serializers.CharField(required=False)
     method = serializers.CharField(required=False)
     since = serializers.CharField(required=False, help_text="15m, 1h, 24h, 7d or 30d")
+    ids = serializers.CharField(required=False, help_text="numbers of jobs, such as 12-15,18")
     start = serializers.DateTimeField(required=False)
     until = serializers.DateTimeField(required=False)
     ordering = serializers.CharField(required=False, help_text="id, name, state, ...; a minus sign turns it round")

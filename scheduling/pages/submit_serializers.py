@@ -11,6 +11,7 @@ from rest_framework import serializers
 from gridportal.accounts.caller import caller
 from gridportal.base.clusters import BUSY
 from gridportal.web.api_errors import SlugField, WordedSerializer
+from scheduling.jobs.core import dependency
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.project_models import Project
@@ -113,12 +114,27 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
         help_text="Choose among the candidates by running its skeleton on them; null: with the method pattern, where "
         "there is one.",
     )
+    by_hand = serializers.BooleanField(
+        required=False, help_text="Once its groups are tried it waits until somebody takes one of them."
+    )
     project = _ProjectField(
         slug_field="name",
         queryset=Project.objects.none(),
         required=False,
         allow_null=True,
         help_text="One of yours; left out: your project where you have exactly one.",
+    )
+    after = serializers.ListField(
+        child=serializers.IntegerField(min_value=1),
+        required=False,
+        max_length=dependency.MOST,
+        help_text="Numbers of jobs that have to end before this one starts.",
+    )
+    after_ok = serializers.ListField(
+        child=serializers.IntegerField(min_value=1),
+        required=False,
+        max_length=dependency.MOST,
+        help_text="Numbers of jobs that have to succeed; if one does not, this job is cancelled.",
     )
     request_key = serializers.UUIDField(
         required=False, help_text="The same key twice gives the same job; or send an Idempotency-Key header."
@@ -149,4 +165,8 @@ class ResubmitSerializer(SubmitSerializer):
     """What is to differ from the old job; nothing has to."""
 
     application = _ApplicationField(slug_field="slug", queryset=Application.objects.none(), required=False)
+    keep_inputs = serializers.BooleanField(required=False, help_text="Whether its input files come along; else yes.")
     partial_counts = True
+
+    class Meta(SubmitSerializer.Meta):
+        fields = (*SubmitSerializer.Meta.fields, "keep_inputs")

@@ -3,6 +3,7 @@
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method !== "post" || event.defaultPrevented) return;
+  if (event.submitter?.matches("[data-stays]")) return; // its answer is a file, and the page stays
   if (form.dataset.sent) {
     event.preventDefault();
     return;

@@ -79,7 +79,7 @@ def test_trials_are_seen_and_a_group_is_taken(live_server, open_page, tried, wid
             portal.page.screenshot(path=f"{shots}/{width}{path.strip('/').replace('/', '-')}.png", full_page=True)
         assert portal.page.evaluate("document.documentElement.scrollWidth") <= width
     portal.page.click("#take")
-    portal.page.select_option("#take-candidate", "2")
+    portal.page.check("#take-2")
     portal.page.fill("#take-reason", "it is nearer to me")
     portal.page.click("#take-dialog button.main")
     portal.page.wait_for_selector("#override")

@@ -68,6 +68,7 @@ class AlertValues:
         return {name: max(0.0, self._now.timestamp() - at) for name, at in heard.items()}
 
     def _waiting(self) -> Values:
-        rows = Job.objects.filter(cluster=self._cluster.name, state__in=[state.value for state in PENDING])
+        pending = Job.objects.filter(cluster=self._cluster.name, state__in=[state.value for state in PENDING])
+        rows = pending.filter(held_back=False)  # who waits for another job waits as asked
         oldest = rows.order_by("created_at").values_list("created_at", flat=True).first()
         return {JOBS: max(0.0, (self._now - oldest).total_seconds()) if oldest else 0.0}

@@ -26,7 +26,12 @@ class JobState(StrEnum):
 
 LIFE = Lifecycle(
     {
-        JobState.QUEUED: {JobState.PLACING, JobState.CANCELLED, JobState.FAILED},
+        JobState.QUEUED: {  # waiting: for other jobs, which it is to start after
+            JobState.PLACING,
+            JobState.WAITING,
+            JobState.CANCELLED,
+            JobState.FAILED,
+        },
         JobState.PLACING: {
             JobState.TRIAL,
             JobState.STARTING,
@@ -36,7 +41,12 @@ LIFE = Lifecycle(
             JobState.CANCELLED,
         },
         JobState.TRIAL: {JobState.STARTING, JobState.CANCELLED, JobState.FAILED},
-        JobState.WAITING: {JobState.PLACING, JobState.CANCELLED, JobState.FAILED},
+        JobState.WAITING: {  # queued: the jobs that it waited for are over
+            JobState.PLACING,
+            JobState.QUEUED,
+            JobState.CANCELLED,
+            JobState.FAILED,
+        },
         JobState.STARTING: {
             JobState.RUNNING,
             JobState.MOVING,

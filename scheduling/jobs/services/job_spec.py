@@ -16,6 +16,7 @@ from monitoring.clusters import selectors
 from scheduling.jobs.core import label_conditions, ranks, specification_text
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.cluster_options import ClusterOptions
+from scheduling.jobs.core.input_files import InputFile, read_all
 from scheduling.jobs.core.methods import CANDIDATES, CONCURRENT
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.requirements import Requirements
@@ -39,7 +40,10 @@ class JobSpec:
     does, who talks to whom, and where ranks must or must not run.
     classad: a request in ClassAds that the nodes have to match; without a number of ranks and nodes the match says it.
     continues: goes on by itself where its time limit ended a run that stopped with a checkpoint.
+    by_hand: a person takes one of the tried groups; the skeleton only says what each promises.
     project: one of the owner's, or None.
+    inputs: files that come with it; a caller of the API sends them beside the rest.
+    after, after_ok: numbers of jobs that have to end, or to succeed, before its nodes are chosen.
     request_key: the same one twice gives the same job.
     """
 
@@ -67,7 +71,11 @@ class JobSpec:
     trace: bool = False
     skeleton: bool | None = None
     continues: bool = False
+    by_hand: bool = False
     project: Project | None = None
+    after: tuple[int, ...] = ()
+    after_ok: tuple[int, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
     request_key: UUID | None = None
 
     @classmethod
@@ -75,8 +83,10 @@ class JobSpec:
         """What was asked for when the job was submitted, without its request key: a second one is another job."""
         asked = job.rank_request.without_what_follows()
         counts = {} if job.ranks_open else {"ranks": asked.ranks, "node_count": asked.nodes}
-        own = {"ranks": None, "node_count": None} | counts | {"cpus_per_rank": asked.cpus_per_rank}
-        return cls(**{name: getattr(job, name) for name in COLUMNS} | own | {"options": without_cpus(job.options)})
+        values = {name: getattr(job, name) for name in COLUMNS} | {"ranks": None, "node_count": None} | counts
+        values |= {"cpus_per_rank": asked.cpus_per_rank, "options": without_cpus(job.options)}
+        values |= {"after": tuple(job.after), "after_ok": tuple(job.after_ok), "inputs": read_all(job.inputs)}
+        return cls(**values)
 
     @classmethod
     def from_api(cls, sent: Mapping[str, Any], key: UUID | None = None) -> JobSpec:
@@ -134,8 +144,9 @@ class JobSpec:
     def columns(self) -> dict[str, Any]:
         """The columns of its row, by name. Raises InputError for counts that do not agree."""
         asked = self.rank_request
+        own = {"ranks_open": self.ranks_open, "inputs": [each.document() for each in self.inputs]}
         counts = {"ranks": asked.total, "node_count": asked.least_nodes(), "nodes_open": asked.nodes_asked is None}
-        return {name: getattr(self, name) for name in COLUMNS} | counts | {"ranks_open": self.ranks_open}
+        return {name: getattr(self, name) for name in COLUMNS} | counts | own
 
     def to_form(self) -> dict[str, object]:
         """First values of the submit form, without those of the cluster's options."""
@@ -166,8 +177,8 @@ class JobSpec:
         return "" if self.pattern == self.application.pattern else self.pattern
 
 
-#: What a row keeps of it, in columns of the same names.
-COLUMNS = tuple(each.name for each in fields(JobSpec) if each.name != "request_key")
+#: What a row keeps of it, in columns of the same names; of its inputs the documents.
+COLUMNS = tuple(each.name for each in fields(JobSpec) if each.name not in ("request_key", "inputs"))
 #: What the form fills in under the same name and in the same words.
 _AS_FILLED = tuple(
     each.name
@@ -183,6 +194,7 @@ _AS_FILLED = tuple(
         "options",
         "skeleton",
         "project",
+        "inputs",
     )
 )
 
@@ -198,6 +210,8 @@ def _read(sent: Mapping[str, Any]) -> dict[str, Any]:
         "requirements": Requirements.read,
         "options": ClusterOptions.read,
         "specification": ApplicationSpecification.read,
+        "after": tuple,
+        "after_ok": tuple,
     }
     read = {**sent, **{name: read(sent[name]) for name, read in readers.items() if name in sent}}
     options: ClusterOptions | None = read.get("options")

@@ -15,5 +15,10 @@ ANNOUNCED = frozenset({JobState.RUNNING, JobState.SUCCEEDED, JobState.FAILED, Jo
 
 def announce(events: Iterable[Model]) -> None:
     """Note those of some events, written just now, that people may be told of."""
-    rows = [each for each in events if isinstance(each, JobEvent) and each.to_state in ANNOUNCED]
+    rows = [each for each in events if isinstance(each, JobEvent) and _is_announced(each)]
     Announcement.objects.bulk_create(Announcement(event=each) for each in rows)
+
+
+def _is_announced(event: JobEvent) -> bool:
+    """Its state says it; within a trial a job may begin to wait for a person."""
+    return event.to_state in ANNOUNCED or event.from_state == event.to_state == JobState.TRIAL

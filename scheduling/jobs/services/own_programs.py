@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.contrib.auth.models import Group
 from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
 from gridportal.accounts.audit import audit
-from gridportal.accounts.models import ROLES, User
+from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, InputError, SeveralInputsError
 from scheduling.jobs.core import program_start
 from scheduling.jobs.core.program_start import ProgramKind
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import ApplicationShare, OwnProgram
 from scheduling.jobs.services.registering import problems_of
+from scheduling.jobs.services.share_partners import partner
 
 #: How many applications a person may have of their own.
 MOST = 100
@@ -138,27 +138,17 @@ def _free_slug(owner: User, name: str) -> str:
     return next(slug for slug in (stem, *(f"{stem}-{number}" for number in range(2, MOST + 2))) if slug not in taken)
 
 
-def shareable_groups(owner: User) -> list[str]:
-    """The groups that a person may share with: those they are in, but for roles, which are everybody's."""
-    return sorted(owner.groups.exclude(name__in=ROLES).values_list("name", flat=True))
-
-
 @transaction.atomic
 def share_program(owner: User, application: Application, whom: str) -> ApplicationShare:
     """Let a person, or a group of the owner's, submit it; twice changes nothing. Raises InputError, ConflictError."""
     _hold(owner, application)
-    groups = shareable_groups(owner)
-    if whom in groups:
-        made = ApplicationShare.objects.get_or_create(application=application, group=Group.objects.get(name=whom))
+    other = partner(owner, whom)
+    if isinstance(other, User):
+        share, _ = ApplicationShare.objects.get_or_create(application=application, person=other)
     else:
-        rows = User.objects.filter(username=whom, is_active=True).exclude(pk=owner.pk)
-        person = None if "\0" in whom else rows.first()
-        if person is None:
-            listed = f", or a group of yours: {', '.join(groups)}" if groups else ""
-            raise InputError("with", whom, f"the user name of another person{listed}")
-        made = ApplicationShare.objects.get_or_create(application=application, person=person)
+        share, _ = ApplicationShare.objects.get_or_create(application=application, group=other)
     audit(owner, "application.share", application, whom=whom)
-    return made[0]
+    return share
 
 
 @transaction.atomic

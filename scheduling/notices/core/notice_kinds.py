@@ -80,4 +80,5 @@ BY_STATE = {
     JobState.CANCELLED: NoticeKind.ENDED,
     JobState.FAILED: NoticeKind.FAILED,
     JobState.STOPPED: NoticeKind.WAITS,
+    JobState.TRIAL: NoticeKind.WAITS,
 }

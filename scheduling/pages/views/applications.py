@@ -19,7 +19,7 @@ from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import OwnProgram
 from scheduling.jobs.selectors import may_use, usable_applications, visible_applications
 from scheduling.jobs.services import registering as jobs_applications
-from scheduling.jobs.services.own_programs import shareable_groups
+from scheduling.jobs.services.share_partners import shareable_groups
 from scheduling.pages import selectors
 from scheduling.pages.application_form import ApplicationForm, from_application
 from scheduling.pages.batch_values import unused_options

@@ -20,9 +20,11 @@ from gridportal.base import run_directory, run_files
 from gridportal.base.errors import BusyError, GridPortalError
 from gridportal.base.run_directory import RunFileError
 from gridportal.web.long_answers import long_answer
+from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.jobs.models import Job
+from scheduling.jobs.services import job_inputs
 from scheduling.notices.views import job_context
 from scheduling.pages.requirement_matches import job_match
 from scheduling.pages.views.story import run_story, story
@@ -39,7 +41,7 @@ def visible_job(request: HttpRequest, pk: int) -> Job:
     """The job, or a refusal in words."""
     job = get_object_or_404(Job.objects.select_related("owner", "application"), pk=pk)
     if not request.user.has_perm("scheduling.view_job", job):
-        raise PermissionDenied(f"Job {pk} belongs to another person; plain users see their own jobs only.")
+        raise PermissionDenied(f"Job {pk} belongs to another person; you see your own jobs and those shared with you.")
     return job
 
 
@@ -165,6 +167,21 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
         add_result(request, f"Job {pk}", found.get_absolute_url(), "is cancelled.")
     else:
         messages.warning(request, f"Job {pk} had already {found.state}. There was nothing to cancel.")
+    return redirect(found)
+
+
+@require_POST
+def remove_inputs(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let go of the files that came with a job which is over."""
+    found = visible_job(request, pk)
+    sentence = f"Only its owner lets go of the input files of job {pk}."
+    require_permission(request, "scheduling.remove_job_inputs", sentence, found)
+    try:
+        job_inputs.remove_inputs(caller(request), found)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    else:
+        add_result(request, f"Job {pk}", found.get_absolute_url(), "keeps its input files no longer.")
     return redirect(found)
 
 

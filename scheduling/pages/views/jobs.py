@@ -16,6 +16,7 @@ from gridportal.web.paging import page_of
 from gridportal.web.templatetags.units import ran
 from scheduling.jobs.filters import PRESETS, JobFilterForm
 from scheduling.jobs.models import Job
+from scheduling.jobs.selectors import jobs_shared_with
 from scheduling.messages import message
 from scheduling.pages import selectors
 from scheduling.pages.job_list import JobList
@@ -37,9 +38,10 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def jobs(request: HttpRequest) -> HttpResponse:
     """One page of the list; htmx gets only the part that lives."""
-    visible = selectors.jobs_visible_to(caller(request))
+    visible = _visible(request)
     form, found = _found(request, visible)
     page = page_of(found, PER_PAGE, request.GET.get("page"))
+    live, sees_all = getattr(request, "htmx", False), request.user.has_perm("scheduling.view_all_jobs")
     context = {
         "form": form,
         "page": page,
@@ -48,17 +50,26 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "narrowed": form.narrows,
         "any_job": page.paginator.count > 0 or (form.narrows and visible.exists()),
         "presets": [(name, label) for name, (label, _) in PRESETS.items()],
-        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
+        "shared": bool(request.GET.get("shared")),
+        "any_shared": not (live or sees_all) and jobs_shared_with(caller(request)).exists(),
+        "may_cancel": request.user.has_perm("scheduling.cancel_jobs"),
+        "sees_all": sees_all,
     }
-    live = getattr(request, "htmx", False)
     return render(request, "scheduling/_job_table.html" if live else "scheduling/job_list.html", context)
 
 
 @require_safe
 def jobs_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Every job that the filters let through, not only one page of them."""
-    _, found = _found(request, selectors.jobs_visible_to(caller(request)))
+    _, found = _found(request, _visible(request))
     return csv_response("jobs.csv", COLUMNS, _rows(found))
+
+
+def _visible(request: HttpRequest) -> QuerySet[Job]:
+    """The jobs of the list; with `?shared=1` those of others that are shared with this person."""
+    if request.GET.get("shared"):
+        return selectors.with_outcomes(jobs_shared_with(caller(request)))
+    return selectors.jobs_visible_to(caller(request))
 
 
 def _found(request: HttpRequest, visible: QuerySet[Job]) -> tuple[JobFilterForm, JobList]:

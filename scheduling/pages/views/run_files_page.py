@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from gridportal.base import run_listing
 from gridportal.base.run_directory import RunFileError
 from gridportal.base.run_listing import Entry, EntryKind
+from scheduling.jobs.core.input_files import read_all
 from scheduling.pages.file_preview import preview_of
 from scheduling.pages.run_file_access import check_may_read, directory_of, open_file, run_file_response
 from scheduling.pages.views.job import visible_run
@@ -28,13 +29,15 @@ _WHY_NOT = {
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """An entry as the page shows it. `query`: leads to it; empty where it is not opened. `why`: then why not."""
+    """An entry as the page shows it. `query`: leads to it; empty where it is not opened. `why`: then why not.
+    `is_input`: it came with the job."""
 
     entry: Entry
     name: str
     query: str
     why: str
     modified: datetime
+    is_input: bool
 
 
 @require_safe
@@ -48,7 +51,8 @@ def files(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             return render(request, "scheduling/files/file.html", context | _one(run, path))
         directory = directory_of(run)
         listing = run_listing.list_folder(directory, path)
-        context |= {"rows": [_row(path, entry) for entry in listing.entries], "left_out": listing.left_out}
+        inputs = set() if path.strip("/") else {each.name for each in read_all(run.job.inputs)}
+        context |= {"rows": [_row(path, entry, inputs) for entry in listing.entries], "left_out": listing.left_out}
         context |= {"use": run_listing.folder_use(directory)}
     except RunFileError as error:
         return render(request, "scheduling/files/folder.html", context | {"problem": str(error)}, status=404)
@@ -78,14 +82,15 @@ def _one(run: Run, path: str) -> dict[str, object]:
     return {"preview": preview, "query": urlencode({"path": path})}
 
 
-def _row(folder: str, entry: Entry) -> FileRow:
+def _row(folder: str, entry: Entry, inputs: set[str]) -> FileRow:
     path = f"{folder.strip('/')}/{entry.name}".lstrip("/")
     shown = "".join(letter if letter.isprintable() else "�" for letter in entry.name)
     why = _WHY_NOT.get(entry.kind, "")
     if not why and not _is_text(entry.name):
         why = "its name is no UTF-8"
     query = "" if why else urlencode({"path": path} | ({"view": "file"} if entry.kind is EntryKind.FILE else {}))
-    return FileRow(entry, shown, query, why, datetime.fromtimestamp(entry.modified, UTC))
+    modified = datetime.fromtimestamp(entry.modified, UTC)
+    return FileRow(entry, shown, query, why, modified, is_input=entry.name in inputs)
 
 
 def _is_text(name: str) -> bool:

@@ -23,16 +23,19 @@ from scheduling.contracts.selectors.promises import contract_of
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.core.launcher_lines import program_lines
 from scheduling.jobs.models import Job
+from scheduling.jobs.services.job_inputs import are_kept
 from scheduling.messages.trial_messages import outcome
 from scheduling.pages import selectors
 from scheduling.pages.charts import phases
 from scheduling.pages.charts.timeline import timeline
+from scheduling.pages.job_order import order_of
 from scheduling.pages.job_summary import asked_rows
+from scheduling.pages.promised_groups import promised_groups
 from scheduling.pages.run_figures import figure_units, reported_figures
+from scheduling.pages.time_left import time_left
 from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.trial_stories import last_placement, trial
-from scheduling.placing.services import taking
 from scheduling.placing.services.random_nodes import can_have_random_nodes
 from scheduling.profiles.charts import picture
 from scheduling.profiles.models import Profile
@@ -68,7 +71,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "placement": placement,
         **_trial(placement, run),
         "made_profile": Profile.objects.filter(run__job=job).first() if job.trace else None,
-        "takes": list(taking.takeable(job).items()) if may_control else [],
+        "takes": promised_groups(job, placement) if may_control else [],
         "steps": timeline(story_now["events"], now, job.started_at, job.ended_at),
         "brisk": any((now - event.at).total_seconds() < BRISK for event in story_now["events"][-1:]),
         "asked": asked_rows(job),
@@ -90,12 +93,19 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "may_read_files": user.has_perm("scheduling.read_job_files", job),
         "may_draw_nodes": _may_draw_nodes(job, user),
         "alike": _alike(job, user),
+        "is_shared": _is_shared(job, user),
+        "may_share": user.has_perm("scheduling.share_job", job),
+        "share_count": job.shares.count() if user.has_perm("scheduling.unshare_job", job) else 0,
+        "inputs_kept": are_kept(job),
+        "may_remove_inputs": job.is_final and user.has_perm("scheduling.remove_job_inputs", job),
+        "order": order_of(job, user) if isinstance(user, User) else None,
         "over": job.is_final,
         "timed": job,
         "addresses": _addresses("job", job.pk),
         **_chosen(placement, job.cluster),
         **_phase_chart(run, story_now["phases"]),
-        **_contract(run),
+        **(shown := _contract(run)),
+        "time_left": time_left(job, shown.get("contract"), now),
     }
 
 
@@ -103,6 +113,11 @@ def _may_draw_nodes(job: Job, user: User | AnonymousUser) -> bool:
     """Whether this person may submit it again on random nodes, which tells something only where there is a network."""
     has_network = clusters_selectors.traits(job.cluster).has_network
     return has_network and can_have_random_nodes(job) and user.has_perm("scheduling.submit_job")
+
+
+def _is_shared(job: Job, user: User | AnonymousUser) -> bool:
+    """Whether this person reads it only because it is shared."""
+    return job.owner_id != user.pk and not user.has_perm("scheduling.view_all_jobs")
 
 
 def _alike(job: Job, user: User | AnonymousUser) -> list[Job]:

@@ -22,14 +22,16 @@ from scheduling import tasks
 from scheduling.jobs.core import sweep
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.candidates import CandidateGroup
+from scheduling.jobs.core.input_files import InputFile, merged, read_all
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.selectors import usable_applications, usual_project
-from scheduling.jobs.services import job_spec
+from scheduling.jobs.services import job_inputs, job_spec
 from scheduling.matching.selectors import saved_requests
 from scheduling.matching.services.limited_match import LONGEST_MATCHES
 from scheduling.messages import scaling_messages
 from scheduling.pages import forms, rank_fields
 from scheduling.pages.charts import scaling_curve
+from scheduling.pages.input_note import inputs_note
 from scheduling.pages.past_times import past_times
 from scheduling.pages.requirement_matches import requirement_match
 from scheduling.pages.submitters import require_submitter
@@ -78,9 +80,9 @@ def submit(request: HttpRequest) -> HttpResponse:
     initial = (
         forms.initial(application, old) | usual | {"trace": request.GET.get("trace") == "1"} | _kept_request(request)
     )
-    form = forms.SubmitForm(
-        application, labels=_labels(), user=_name(request), initial=initial | _chosen_on_the_map(request)
-    )
+    initial |= _chosen_on_the_map(request)
+    kept = _kept_inputs(request, source)
+    form = forms.SubmitForm(application, labels=_labels(), user=_name(request), kept=kept, initial=initial)
     return _page(request, form, applications, source)
 
 
@@ -148,21 +150,25 @@ def _kept_request(request: HttpRequest) -> dict[str, object]:
 
 def _chosen_on_the_map(request: HttpRequest) -> dict[str, str]:
     """Pins and excluded nodes that the address has: the preview's buttons write them there, so that a reload keeps
-    them; and the cluster, from the page of one of its nodes."""
+    them; the cluster, from the page of one of its nodes; and the jobs that it is to start after."""
     given = {name: request.GET[name][:4000] for name in ("pins", "exclude") if request.GET.get(name)}
     cluster = request.GET.get("cluster", "")
-    return given | ({"cluster": cluster} if cluster in selectors.configured() else {})
+    after = {name: request.GET[name][:400] for name in ("after", "after_ok") if request.GET.get(name)}
+    return given | after | ({"cluster": cluster} if cluster in selectors.configured() else {})
 
 
 def _send(
     request: HttpRequest, application: Application, applications: list[Application], source: Job | None
 ) -> HttpResponse:
-    form = forms.SubmitForm(application, request.POST, files=request.FILES, labels=_labels(), user=_name(request))
+    kept = _kept_inputs(request, source)
+    form = forms.SubmitForm(
+        application, request.POST, files=request.FILES, labels=_labels(), user=_name(request), kept=kept
+    )
     if form.is_valid():
         try:
             if form.axes:
-                return _submitted_sweep(request, form)
-            job = submission.submit_job(caller(request), form.to_spec(), resubmitted_from=source)
+                return _submitted_sweep(request, form, source)
+            job = submission.submit_job(caller(request), _with_inputs(request, form), resubmitted_from=source)
         except BusyError as error:
             SUBMISSIONS_REFUSED.inc()
             form.blame(error)
@@ -178,9 +184,22 @@ def _send(
     return _page(request, form, applications, source, status=422)
 
 
-def _submitted_sweep(request: HttpRequest, form: forms.SubmitForm) -> HttpResponse:
+def _kept_inputs(request: HttpRequest, source: Job | None) -> tuple[InputFile, ...]:
+    """The files of the old job that this person may bring along."""
+    if source is None or not request.user.has_perm("scheduling.read_job_files", source):
+        return ()
+    return read_all(source.inputs) if job_inputs.are_kept(source) else ()
+
+
+def _with_inputs(request: HttpRequest, form: forms.SubmitForm) -> job_spec.JobSpec:
+    """What is asked for, with the files that were sent and those that come along. Raises InputError."""
+    sent = job_inputs.receive(caller(request), form.cleaned_data["inputs"])
+    return replace(form.to_spec(), inputs=merged(form.kept_inputs(), sent))
+
+
+def _submitted_sweep(request: HttpRequest, form: forms.SubmitForm, source: Job | None) -> HttpResponse:
     """All jobs of the sweep are submitted. Raises GridPortalError where one of them cannot be."""
-    group, _ = sweep_submission.submit_sweep(caller(request), form.to_spec(), form.axes)
+    group, _ = sweep_submission.submit_sweep(caller(request), _with_inputs(request, form), form.axes, source)
     jobs = list(group.jobs.all())
     for job in jobs[:1]:  # a worker that places one of them places all
         tasks.place_soon(job)
@@ -203,6 +222,8 @@ def _page(
             or forms.SPECIFIED & form.errors.keys()
             or ((old := form.initial.get("specification")) and old.groups)
         ),
+        "inputs_note": inputs_note(caller(request)),
+        "order_open": any(form[name].value() for name in ("after", "after_ok")),
         "sweep_open": any(field.value() for field in form.sweep_parts()),
         "requirements_open": form.initial.get("trace") or not forms.REQUIREMENTS.isdisjoint(form.errors),
     }

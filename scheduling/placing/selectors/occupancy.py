@@ -26,6 +26,7 @@ from scheduling.jobs.core.cluster_options import reserved as others_reserved
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
+from scheduling.jobs.selectors import befores_of, waiting_reason
 from scheduling.maintenance import selectors as maintenance
 from scheduling.placing.core.room import FreeRoom, Ledger, Size
 from scheduling.placing.models import Placement
@@ -152,6 +153,8 @@ _USUAL = {
 
 def explanation(job: Job) -> list[Reason]:
     """Why the job is where it is; fresh for a job that waits for nodes, with how many are tried before it."""
+    if job.held_back:
+        return [waiting_reason(befores_of([job.pk]).get(job.pk, [])) or job.reason]
     if job.state == JobState.WAITING:
         before = older(job)
         return [Reasons().of(job), *([Reason.of(Code.IN_LINE, older=before)] if before else [])]
@@ -159,8 +162,8 @@ def explanation(job: Job) -> list[Reason]:
 
 
 def older(job: Job) -> int:
-    """How many jobs on the same cluster came before this one and have not started either."""
-    return Job.objects.filter(cluster=job.cluster, state__in=PENDING, pk__lt=job.pk).count()
+    """How many jobs on the same cluster came before this one and have not started either; none that wait for others."""
+    return Job.objects.filter(cluster=job.cluster, state__in=PENDING, held_back=False, pk__lt=job.pk).count()
 
 
 class Reasons:
@@ -178,7 +181,7 @@ class Reasons:
 
     def now(self, state: str, cluster: str, size: Size, reason: Reason) -> Reason:
         """The same, where there are only the columns of the job."""
-        if state != JobState.WAITING or traits(cluster).has_queue:
+        if state != JobState.WAITING or reason.code is Code.AFTER_JOBS or traits(cluster).has_queue:
             return reason
         if cluster not in self._known:
             self._known[cluster] = free_room(cluster), sorted(set(holders(cluster).values()))

@@ -21,6 +21,8 @@ from monitoring.status.selectors import network_status as status_network
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.explanation import MOST_KEPT, NO_EXPLANATION, Explanation
+from scheduling.jobs.selectors import waiting_reason
+from scheduling.jobs.services.dependencies import check_dependencies
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.jobs.services.program_clusters import check_use
 from scheduling.matching.selectors import resource_ads
@@ -76,7 +78,7 @@ class Preview:
     also use nodes that are taken now. `seconds`: time of the choice. `starts`: when each candidate could start, "now",
     a moment, or None when nobody knows. `ways`: each way of dealing with busy nodes, while some are busy. `trial`:
     whether its skeleton would be tried on the groups; none where there is none, or none is asked for. `explanation`:
-    why the other nodes would not be taken.
+    why the other nodes would not be taken. `after`: for which jobs it would wait before its nodes are chosen.
     """
 
     candidates: tuple[CandidateGroup, ...] = ()
@@ -93,13 +95,20 @@ class Preview:
     ways: list[Way] = field(default_factory=list)
     trial: Reason = NOTHING
     explanation: Explanation = NO_EXPLANATION
+    after: Reason = NOTHING
 
 
 def preview(request: JobSpec, owner: User | None = None, until: float = math.inf) -> Preview:
     """Raises InputError or ImpossibleError as submit_job does; what only has to be waited for is a `problem`. `until`:
     on the monotonic clock, when matches of a request in ClassAds are over."""
-    if owner:
-        check_use(owner, request.application, setting(request.cluster))
+    if owner is None:
+        return _preview(request, owner, until)
+    check_use(owner, request.application, setting(request.cluster))
+    befores = check_dependencies(owner, request)
+    return replace(_preview(request, owner, until), after=waiting_reason(befores))
+
+
+def _preview(request: JobSpec, owner: User | None, until: float) -> Preview:
     checked = check(request, owner.username if owner else "")
     status = status_network.network_status(request.cluster, when=request.requirements.figures)
     if status is None:

@@ -11,6 +11,7 @@ from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import leases
 from scheduling.jobs.services.advance import advance
+from scheduling.jobs.services.dependencies import settle_dependencies, tell_what_is_waited_for
 from scheduling.jobs.services.leases import MAX_ATTEMPTS
 from scheduling.placing.services.placing import give_up
 from scheduling.placing.services.rounds import place_and_start_all
@@ -24,13 +25,16 @@ log = logging.getLogger(__name__)
 def advance_jobs() -> int:
     """Take every job a step on that nobody has leased; how many were handed to a backend.
 
-    Placing with a lease that ran out: back to queued, and failed after three lost workers. Queued or waiting: placed
-    when it fits, oldest first. Starting: submitted again under the same key. Trying: see services.trying. Running ones
-    are poll_runs's matter.
+    Placing with a lease that ran out: back to queued, and failed after three lost workers. Waiting for other jobs:
+    queued once these are over. Queued or waiting: placed when it fits, oldest first. Starting: submitted again under
+    the same key. Trying: see services.trying. Running ones are poll_runs's matter.
     """
     _recall_lost()
+    settle_dependencies()
     started = sum(place_and_start_all(cluster) for cluster in _clusters_with_pending())
-    return started + start_runs(_to_start()) + advance_trials()
+    started += start_runs(_to_start()) + advance_trials()
+    tell_what_is_waited_for()
+    return started
 
 
 def _recall_lost() -> None:
@@ -44,7 +48,7 @@ def _recall_lost() -> None:
 
 
 def _clusters_with_pending() -> list[str]:
-    pending = Job.objects.filter(state__in=PENDING).exclude(state=JobState.PLACING)
+    pending = Job.objects.filter(state__in=PENDING, held_back=False).exclude(state=JobState.PLACING)
     return list(pending.order_by("cluster").values_list("cluster", flat=True).distinct())
 
 

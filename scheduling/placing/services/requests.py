@@ -170,6 +170,8 @@ def _check_plain_values(request: JobSpec) -> None:
         _whole("time_limit", request.time_limit, 1, MAX_TIME_LIMIT)
     if len(request.name) > 120 or not request.name.isprintable():
         raise InputError("name", request.name[:40], "at most 120 printable characters")
+    if request.by_hand and request.skeleton is False:
+        raise InputError("by_hand", True, "false, or a choice by its skeleton: without one no group is tried")
     if request.requirements.flows and request.method not in CONCURRENT:
         raise InputError("flows", True, f"false, or {CONCURRENT_METHODS}")
     for name in ("compute_priority", "reference_bandwidth"):

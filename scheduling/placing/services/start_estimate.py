@@ -36,7 +36,7 @@ def ways_to_start(job: Job) -> list[Way]:
     queue comes first."""
     run = last_run(job) if job.state == JobState.STARTING else None
     pending = run is not None and run.state in WAITS and traits(job.cluster).has_queue
-    if not (pending or job.state == JobState.WAITING):
+    if not (pending or (job.state == JobState.WAITING and not job.held_back)):
         return []
     key = f"start-outlook-{job.request_key.hex}-{job.state}-{run.pk if run else 0}"
     kept: list[Mapping[str, Any]] | None = cache.get(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 
 from django.db import IntegrityError, transaction
@@ -16,8 +17,10 @@ from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.models import Job, JobEvent
-from scheduling.jobs.selectors import own_projects, usual_project
+from scheduling.jobs.selectors import Before, own_projects, usual_project
 from scheduling.jobs.services.advance import advance
+from scheduling.jobs.services.dependencies import check_dependencies, hold_back
+from scheduling.jobs.services.job_inputs import attach, check_inputs
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.jobs.services.program_clusters import check_use
 from scheduling.placing.services.admission import check_admission, note_accepted
@@ -48,12 +51,13 @@ def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None =
         return earlier, False
     check_admission()
     check_use(owner, request.application, setting(request.cluster))
-    checked = check(request, owner.username)
+    checked, befores = check(request, owner.username), check_dependencies(owner, request)
+    check_inputs(owner, request.inputs, resubmitted_from)
     check_owner(setting(request.cluster), owner)
     check_project(with_project(owner, checked.spec, resubmitted_from).project)
     try:
         with transaction.atomic():
-            return create_job(owner, checked, key, resubmitted_from=resubmitted_from), True
+            return create_job(owner, checked, key, befores, resubmitted_from=resubmitted_from), True
     except IntegrityError:
         earlier = _same_request(owner, key)
         if earlier is None:
@@ -98,15 +102,19 @@ def create_job(
     owner: User,
     checked: CheckedRequest,
     key: uuid.UUID,
+    befores: Sequence[Before] = (),
     *,
     resubmitted_from: Job | None = None,
     group: JobGroup | None = None,
 ) -> Job:
-    """Write the row of a request that was checked, with its first event; `group`: the sweep that it is of."""
+    """Write the row of a request that was checked, with its first event. `befores`: the jobs that it starts after;
+    `group`: the sweep that it is of."""
     spec = with_project(owner, checked.spec, resubmitted_from)
     columns = spec.columns() | {"node_count": checked.least_nodes}
     job = Job.objects.create(owner=owner, **columns, request_key=key, resubmitted_from=resubmitted_from, group=group)
     JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
+    hold_back(job, befores)
+    attach(job, spec.inputs)
     audit(owner, "job.submit", job, application=spec.application.slug, ranks=job.ranks, nodes=job.node_count)
     note_accepted()
     log.info("job %s: submitted by %s (%s on %s ranks)", job.pk, owner, spec.application.slug, job.ranks)

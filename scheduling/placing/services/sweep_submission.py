@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from django.db import IntegrityError, transaction
@@ -15,6 +15,10 @@ from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.parameters import Value
 from scheduling.jobs.core.sweep import RANKS, Axes, check_size, point_text, points
 from scheduling.jobs.group_models import JobGroup
+from scheduling.jobs.models import Job
+from scheduling.jobs.selectors import Before
+from scheduling.jobs.services.dependencies import check_dependencies
+from scheduling.jobs.services.job_inputs import check_inputs
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.jobs.services.program_clusters import check_use
 from scheduling.placing.services.admission import check_admission
@@ -26,8 +30,9 @@ from scheduling.runs.services.backends import check_owner
 log = logging.getLogger(__name__)
 
 
-def submit_sweep(owner: User, request: JobSpec, axes: Axes) -> tuple[JobGroup, bool]:
-    """Write down a job for each combination of the axes' values, and whether the sweep is new.
+def submit_sweep(owner: User, request: JobSpec, axes: Axes, source: Job | None = None) -> tuple[JobGroup, bool]:
+    """Write down a job for each combination of the axes' values, and whether the sweep is new. `source`: the job that
+    the form was filled from.
 
     The caller has the jobs placed. The same request_key twice gives the same sweep. Raises InputError or
     ImpossibleError for the first combination that cannot be, and BusyError while the portal does not take so many.
@@ -42,9 +47,11 @@ def submit_sweep(owner: User, request: JobSpec, axes: Axes) -> tuple[JobGroup, b
     check_owner(setting(request.cluster), owner)
     checked = [_checked(request, point, owner.username) for point in combinations]
     check_project(with_project(owner, request, None).project)
+    befores = check_dependencies(owner, request)
+    check_inputs(owner, request.inputs, source)
     try:
         with transaction.atomic():
-            return _create(owner, request, axes, key, checked), True
+            return _create(owner, request, axes, key, checked, befores), True
     except IntegrityError:
         earlier = _same_request(owner, key)
         if earlier is None:
@@ -75,7 +82,14 @@ def _same_request(owner: User, key: uuid.UUID) -> JobGroup | None:
     return group
 
 
-def _create(owner: User, request: JobSpec, axes: Axes, key: uuid.UUID, checked: list[CheckedRequest]) -> JobGroup:
+def _create(
+    owner: User,
+    request: JobSpec,
+    axes: Axes,
+    key: uuid.UUID,
+    checked: list[CheckedRequest],
+    befores: Sequence[Before],
+) -> JobGroup:
     group = JobGroup.objects.create(
         owner=owner,
         application=request.application,
@@ -84,6 +98,6 @@ def _create(owner: User, request: JobSpec, axes: Axes, key: uuid.UUID, checked: 
         request_key=key,
     )
     for each in checked:
-        create_job(owner, each, uuid.uuid4(), group=group)
+        create_job(owner, each, uuid.uuid4(), befores, group=group)
     log.info("sweep %s: submitted by %s (%d jobs)", group.pk, owner, len(checked))
     return group

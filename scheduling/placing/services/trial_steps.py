@@ -10,17 +10,20 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import NamedTuple
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.states import JobState
-from scheduling.jobs.models import Job
+from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire, keep, release, still_leased
+from scheduling.jobs.services.outbox import announce
 from scheduling.placing.models import Placement
 from scheduling.placing.services.taking import take_group
 from scheduling.runs.services.follow import follow_all
@@ -109,9 +112,22 @@ def _step(job_id: int) -> bool:
         except OvertakenError:
             return False
         if not trial.open:
-            return take_group(job, trial.placement, trial.rows)
+            until = trial.kept_until()
+            if until is None or until <= trial.now:
+                return take_group(job, trial.placement, trial.rows)
+            _await_choice(job, Reason.of(Code.TRIAL_AWAITS, groups=len(trial.rows), until=until.isoformat()))
+            return False
         release(job, reason=trial.reason())
         return False
+
+
+def _await_choice(job: Job, reason: Reason) -> None:
+    """Let it wait for a person, who is told once."""
+    with transaction.atomic():
+        if job.reason != reason and job.pk in still_leased([job]):
+            within = {"from_state": job.state, "to_state": job.state}
+            announce([JobEvent.objects.create(job=job, reason=reason, **within)])
+        release(job, reason=reason)
 
 
 class _Trial:
@@ -141,6 +157,14 @@ class _Trial:
     def _going(self) -> list[int]:
         """The groups on which it runs, or is about to, and need not be stopped yet."""
         return [group for group in self._in(*AT_WORK) if not self.rows[group].is_stopping]
+
+    def kept_until(self) -> datetime | None:
+        """Until when its groups are kept for a person to take one; None where nobody is waited for, or there is nothing
+        to choose by."""
+        ends = [row.ended_at for row in self.rows if row.ended_at and row.predicted is not None]
+        if not self.job.by_hand or self.placement.decision_id or not ends:
+            return None
+        return max(ends).replace(microsecond=0) + timedelta(seconds=settings.PORTAL.choice_seconds)
 
     def leave(self) -> None:
         """Skip and stop what need not run any more."""

@@ -75,8 +75,8 @@ class _Old(NamedTuple):
 
 
 def pending(cluster: str) -> QuerySet[Job]:
-    """All jobs of a cluster that have not started, oldest first."""
-    return Job.objects.filter(cluster=cluster, state__in=PENDING).order_by("pk")
+    """All jobs of a cluster that have not started and wait for no other job, oldest first."""
+    return Job.objects.filter(cluster=cluster, state__in=PENDING, held_back=False).order_by("pk")
 
 
 def newest_pending(cluster: str) -> int:

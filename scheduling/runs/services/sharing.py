@@ -36,8 +36,9 @@ def share(directory: Path, cluster: Cluster, user: str) -> None:
         raise BackendError(f"The run directory could not be shared with {user}: {error}") from error
 
 
-def share_file(file: Path, cluster: Cluster, user: str) -> None:
-    """Let `user`, too, and nobody else read a file that only the portal may read. As `share`."""
+def share_file(file: Path, cluster: Cluster, user: str, *, rights: str = "r") -> None:
+    """Let `user`, too, and nobody else read a file that only the portal may read; with the rights `rw` also write it.
+    As `share`."""
     if not cluster.as_person:
         return
     person = unix_account(cluster, user)
@@ -45,7 +46,7 @@ def share_file(file: Path, cluster: Cluster, user: str) -> None:
         os.chown(file, person.pw_uid, person.pw_gid, follow_symlinks=False)
         return
     try:
-        shell.run(["setfacl", "-m", f"u:{person.pw_uid}:r,g::-,o::-", "--", str(file)], timeout=_PATIENCE)
+        shell.run(["setfacl", "-m", f"u:{person.pw_uid}:{rights},g::-,o::-", "--", str(file)], timeout=_PATIENCE)
     except ShellError as error:
         raise BackendError(f"{file.name} could not be shared with {user}: {error}") from error
 

@@ -24,6 +24,7 @@ from gridportal.base.disk_errors import FULL, UNWRITABLE
 from gridportal.base.errors import BackendError, InputError, LaterError
 from gridportal.base.reasons import Code, Reason
 from monitoring.clusters.selectors import traits
+from scheduling.jobs.core.input_files import read_all
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.selectors import uploaded_programs
@@ -182,9 +183,11 @@ def _outcome(each: _Handing) -> str | Exception:
 
 
 def _hand_over(each: _Handing) -> str:
-    run = each.run
+    run, inputs = each.run, read_all(each.job.inputs)
     try:
-        return submit(run, each.to, each.cluster, run.placement.nodes, each.job.time_limit, program=each.program)
+        return submit(
+            run, each.to, each.cluster, run.placement.nodes, each.job.time_limit, program=each.program, inputs=inputs
+        )
     except ForgottenError as error:
         log.warning("%s", error)
         return run.key

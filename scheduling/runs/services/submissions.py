@@ -25,10 +25,12 @@ from gridportal.base.errors import BackendError, GridPortalError, RefusedError
 from gridportal.base.reasons import Code
 from gridportal.base.run_directory import ExitRecord, RunFileError
 from monitoring.clusters.selectors import traits
+from scheduling.jobs.core.input_files import InputFile
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.leases import MAX_ATTEMPTS
 from scheduling.runs.services import job_depots, job_folder
 from scheduling.runs.services.backends import backend
+from scheduling.runs.services.placed_inputs import put_inputs
 from scheduling.runs.services.sharing import share
 
 log = logging.getLogger(__name__)
@@ -99,10 +101,11 @@ def submit(
     seconds: float | None,
     files: Mapping[str, str] | None = None,
     program: bytes | None = None,
+    inputs: Sequence[InputFile] = (),
 ) -> str:
-    """Submit it with its script, the `program` that somebody uploaded and further `files` in its directory, each whole
-    or not there; what the backend knows it by. Its key makes this idempotent; one that left traces is not started
-    again.
+    """Submit it with its script, the `program` that somebody uploaded, the `inputs` of its job and further `files` in
+    its directory, each whole or not there; what the backend knows it by. Its key makes this idempotent; one that left
+    traces is not started again.
 
     Touches no database. Raises ForgottenError, BackendError, InputError, OSError.
     """
@@ -114,6 +117,7 @@ def submit(
         run_directory.write(directory, name, text)
     if program is not None:
         run_directory.write(directory, run_files.PROGRAM, program, _EXECUTABLE)
+    put_inputs(inputs, directory, cluster, row.job.owner.username)
     job_depots.hand_over(row.job, cluster, directory)
     share(directory, cluster, row.job.owner.username)
     folder = job_folder.prepared(row.job, cluster)

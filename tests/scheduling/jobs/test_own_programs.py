@@ -10,7 +10,7 @@ from gridportal.base.errors import ConflictError, InputError, SeveralInputsError
 from monitoring.clusters.models import Cluster
 from scheduling.jobs.models import Application
 from scheduling.jobs.selectors import may_use, uploaded_programs, usable_applications, visible_applications
-from scheduling.jobs.services import own_programs
+from scheduling.jobs.services import own_programs, share_partners
 from scheduling.jobs.services.own_programs import ProgramRequest, save_program
 from scheduling.jobs.services.program_clusters import Hindrance, check_use, hindrance
 from scheduling.runs.adapters.mpi_build import mpicc_of
@@ -117,7 +117,7 @@ def test_a_group_is_shared_with_by_its_members_and_roles_are_no_groups(people, p
     for nobody in ("operator-group", "user", "other\0"):
         with pytest.raises(InputError):
             own_programs.share_program(people["user"], program, nobody)
-    assert own_programs.shareable_groups(people["user"]) == ["chemists"]
+    assert share_partners.shareable_groups(people["user"]) == ["chemists"]
 
 
 def test_an_offer_is_published_as_it_was_looked_at(people, program):

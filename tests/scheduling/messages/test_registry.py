@@ -117,8 +117,11 @@ FACTS: dict[str, Any] = {
     "above": True,
     "lasted": 600.0,
     "others": 2,
+    "waits_for": [{"job": 12, "state": "running", "has_to_succeed": True}],
 }
 OTHERS: dict[Code, dict[str, Any]] = {
+    Code.TRIAL_AWAITS: {"until": "2026-11-23T14:05:00+00:00"},
+    Code.AFTER_NEVER: {"state": "failed"},
     Code.PREDICTED: {"more": 3.0},
     Code.MOST_CPU: {"nodes": 2},
     Code.MOST_BALANCED: {"nodes": 2},

@@ -11,16 +11,20 @@ import pytest
 from django.utils import timezone
 
 from gridportal.base.errors import InputError
+from gridportal.base.reasons import Code
 from monitoring.telemetry.services import sweeps
 from scheduling import tasks
 from scheduling.jobs.models import JobEvent
 from scheduling.jobs.services import job_spec
 from scheduling.messages import message
+from scheduling.notices.models import Notice
+from scheduling.notices.services import writing_notices
 from scheduling.placing.models import Decision
 from scheduling.placing.selectors import rooms
 from scheduling.placing.services import rounds, submission, taking, trial_steps, trials
 from scheduling.placing.services.preview import preview
 from scheduling.skeletons.models import SkeletonRun
+from tests.markup import markup
 from tests.scheduling.placing.trial_grid import end_skeletons, keep_skeleton, states, time_passes, to_starting
 
 pytestmark = pytest.mark.django_db
@@ -342,6 +346,65 @@ def test_the_group_that_a_person_takes_is_not_told_that_another_was_taken(tried,
     why = {" ".join(one.nodes): message(one.reason) for one in tried.placements.get().candidates}
     assert why[order[1]] == early
     assert why[order[0]] == f"its skeleton was stopped: {another}"
+
+
+@pytest.fixture
+def by_hand(submit, fake_grid, application):
+    """A job whose groups are tried, and that waits for a person then."""
+    fake_grid.names = [f"n{number}" for number in range(1, 7)]
+    keep_skeleton(application)
+    job = submit(2, by_hand=True)
+    tasks.place_jobs(job.cluster)
+    return to_starting(job, fake_grid, {}, rounds=4)
+
+
+def test_a_job_waits_for_the_choice_of_a_person_who_is_told_once(by_hand, fake_grid, people):
+    assert by_hand.state == "trial"
+    assert set(states(by_hand).values()) == {"done"}
+    assert by_hand.reason.code is Code.TRIAL_AWAITS
+    assert "Its 3 groups are tried: take one of them." in message(by_hand.reason)
+    assert set(rooms.holders()) == set(fake_grid.names), "its groups are kept"
+    assert writing_notices.write_notices() == 1
+    trial_steps.advance_trials()
+    assert writing_notices.write_notices() == 0
+    notice = Notice.objects.get()
+    assert (notice.person, notice.kind, notice.event.from_state) == (people["user"], "waits", "trial")
+    third = groups(by_hand)[2]
+    taking.take_candidate(people["user"], by_hand, 2, "it is next to my disks")
+    trial_steps.advance_trials()
+    by_hand.refresh_from_db()
+    assert (by_hand.state, " ".join(by_hand.runs.get().placement.nodes)) == ("starting", third)
+
+
+def test_without_a_choice_it_starts_on_the_fastest_group_in_the_end(by_hand, settings):
+    time_passes(by_hand, settings.PORTAL.choice_seconds + 1)
+    trial_steps.advance_trials()
+    by_hand.refresh_from_db()
+    assert by_hand.state == "starting"
+    assert by_hand.runs.get().placement.trial.outcome.by == "skeleton"
+
+
+def test_where_no_skeleton_told_anything_nobody_is_waited_for(submit, fake_grid, application):
+    keep_skeleton(application)
+    job = submit(2, by_hand=True)
+    tasks.place_jobs(job.cluster)
+    codes = {" ".join(row.nodes): 1 for row in SkeletonRun.objects.filter(job=job)}
+    assert to_starting(job, fake_grid, {}, codes=codes).state == "starting"
+
+
+def test_nobody_waits_for_a_choice_among_groups_that_are_not_tried(submit):
+    with pytest.raises(InputError, match="by_hand"):
+        submit(2, by_hand=True, skeleton=False)
+
+
+def test_the_dialog_has_what_each_group_promises(by_hand, client_as):
+    page = markup(client_as("user").get(f"/jobs/{by_hand.pk}/"))
+    dialog = page.partition('id="take-dialog"')[2].partition("</dialog>")[0]
+    assert [dialog.count(f'id="take-{place}"') for place in range(4)] == [1, 1, 1, 0]
+    assert "50.00" in dialog
+    assert "90.0" in dialog
+    assert "checked" in dialog
+    assert 'id="take-dialog"' not in markup(client_as("manager").get(f"/jobs/{by_hand.pk}/"))
 
 
 @pytest.mark.parametrize(("place", "reason", "field"), [(7, "good enough", "candidate"), (1, "x", "reason")])

@@ -1,0 +1,57 @@
+"""How long a running job still takes: by earlier runs, by its time limit, or nobody knows."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from scheduling.jobs.models import Job
+from scheduling.pages.time_left import time_left
+from scheduling.runs.models import Run
+from tests.markup import markup
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+
+
+@pytest.fixture
+def running(people, make_job):
+    """A job that has run for 10 s."""
+    job = make_job(people["user"], "running")
+    Job.objects.filter(pk=job.pk).update(started_at=NOW - timedelta(seconds=10))
+    job.refresh_from_db()
+    return job
+
+
+def ran(make_job, person, seconds, **fields):
+    job = make_job(person, "succeeded", **fields)
+    Run.objects.filter(job=job).update(started_at=NOW - timedelta(seconds=seconds), ended_at=NOW)
+
+
+def test_earlier_runs_with_the_same_parameters_on_as_many_ranks_count(running, people, make_job):
+    assert time_left(running, None, NOW) is None
+    ran(make_job, people["user"], 500, node_count=4)
+    ran(make_job, people["user"], 700, parameters={"klass": "W"})
+    cache.clear()
+    assert time_left(running, None, NOW) is None
+    for seconds in (30, 40, 90):
+        ran(make_job, people["other"], seconds)
+    cache.clear()
+    found = time_left(running, None, NOW)
+    assert (found.seconds, found.by, found.is_late) == (30.0, "runs", False)
+    assert time_left(running, None, NOW + timedelta(seconds=60)).is_late
+
+
+def test_the_time_limit_ends_it(running, client_as):
+    running.time_limit = 60
+    assert time_left(running, None, NOW).ends_at == NOW + timedelta(seconds=50)
+    running.save(update_fields=["time_limit"])
+    assert "Its time limit ends it" in markup(client_as("user").get(f"/jobs/{running.pk}/"))
+
+
+def test_a_job_that_does_not_run_has_none(people, make_job):
+    for state in ("waiting", "succeeded", "starting"):
+        assert time_left(make_job(people["user"], state, time_limit=60), None, NOW) is None
