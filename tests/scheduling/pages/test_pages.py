@@ -641,7 +641,7 @@ def test_the_audit_offers_the_actions_that_occur(client_as):
     page = markup(client.get("/audit/?action=job"))
     assert '<option value="job.cancel">job.cancel</option>' in page
     assert '<option value="job" selected>job</option>' in page
-    assert ">job.cancel</td>" in page
+    assert '<dd class="mono">job.cancel</dd>' in page
 
 
 def test_the_api_documentation_leads_back(client_as):
