@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from django.db.models import QuerySet
@@ -15,7 +15,7 @@ from scheduling.jobs.project_models import Project
 from scheduling.projects.core.budget_state import BudgetState, OpenJob, worst_case
 from scheduling.projects.models import Budget
 from scheduling.projects.selectors import projects_of
-from scheduling.usage.period_sums import node_time_of_project
+from scheduling.usage.period_sums import node_time_of_projects
 
 _HOUR = 3600e6  # microseconds
 
@@ -34,12 +34,23 @@ def current_budget(project: Project, now: datetime | None = None) -> Budget | No
 
 def budget_state(budget: Budget, now: datetime | None = None) -> BudgetState:
     """What of a budget is used until now, and what its jobs may still take."""
+    return budget_states([budget], now)[0]
+
+
+def budget_states(budgets: Sequence[Budget], now: datetime | None = None) -> list[BudgetState]:
+    """The same of several, in order: jobs that are in no sum, and those that are not over, are read once."""
     now = now or timezone.now()
-    jobs = open_jobs(now).get(budget.project_id, []) if budget.is_current(now) else []
+    jobs = open_jobs(now)
+    used = node_time_of_projects([(each.project_id, each.span) for each in budgets], now)
+    return [
+        _state(budget, time, jobs.get(budget.project_id, []) if budget.is_current(now) else [])
+        for budget, time in zip(budgets, used, strict=True)
+    ]
+
+
+def _state(budget: Budget, time: int, jobs: list[OpenJob]) -> BudgetState:
     may_take, unlimited = worst_case(jobs)
-    span = budget.span
-    used = node_time_of_project(budget.project_id, span, now) / _HOUR if span.begin < now else 0.0
-    return BudgetState(budget.node_hours, used, may_take, len(jobs), unlimited, budget.warn_at)
+    return BudgetState(budget.node_hours, time / _HOUR, may_take, len(jobs), unlimited, budget.warn_at)
 
 
 def open_jobs(now: datetime) -> Mapping[int, list[OpenJob]]:

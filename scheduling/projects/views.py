@@ -17,7 +17,7 @@ from scheduling.jobs.filters import PRESETS
 from scheduling.jobs.project_models import Project
 from scheduling.projects import selectors, services
 from scheduling.projects.budget_messages import WHEN_USED, finding, may_take
-from scheduling.projects.budget_selectors import budget_state
+from scheduling.projects.budget_selectors import budget_states
 from scheduling.projects.core.budget_state import WhenUsed
 from scheduling.projects.forms import ProjectForm, first_values
 from scheduling.usage.core.use_parts import Figures
@@ -67,7 +67,7 @@ def project(request: HttpRequest, name: str) -> HttpResponse:
 def _budgets(row: Project) -> dict[str, Any]:
     """The newest budgets of a project, and how the one of today stands."""
     now, rows = timezone.now(), list(row.budgets.select_related("project")[:MOST_BUDGETS])
-    states = [(budget, budget_state(budget, now)) for budget in rows]
+    states = list(zip(rows, budget_states(rows, now), strict=True))
     current = next(((budget, state) for budget, state in states if budget.is_current(now)), None)
     found = [
         {"budget": budget, "state": state, "when_used": WHEN_USED[WhenUsed(budget.when_used)]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gridportal.accounts.models import User
 from scheduling.projects.budget_messages import WHEN_USED
-from scheduling.projects.budget_selectors import budget_state, budgets_of
+from scheduling.projects.budget_selectors import budget_states, budgets_of
 from scheduling.projects.core.budget_state import BudgetLevel, WhenUsed
 from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head, Section
 from scheduling.reports.use_cells import counted
@@ -33,8 +33,8 @@ def budget_sections(person: User, span: Range) -> list[Section]:
 
 
 def _budgets(person: User, span: Range) -> Section:
-    rows = budgets_of(person).filter(begins__lt=span.until, ends__gte=span.begin.date())[:MOST_BUDGETS]
-    found = [(row, budget_state(row)) for row in rows]
+    rows = list(budgets_of(person).filter(begins__lt=span.until, ends__gte=span.begin.date())[:MOST_BUDGETS])
+    found = list(zip(rows, budget_states(rows), strict=True))
     found.sort(key=lambda item: -item[1].percent)
     values = tuple(
         (
@@ -53,7 +53,7 @@ def _budgets(person: User, span: Range) -> Section:
     if found:
         over = sum(1 for _, state in found if state.level is BudgetLevel.USED_UP)
         low = sum(1 for _, state in found if state.level is BudgetLevel.LOW)
-        finding = f"Of {counted(len(found), 'budget')} {over} are used up, and {low} nearly."
+        finding = f"{counted(len(found), 'budget')}: {over} used up, {low} nearly used up."
     shown = found[:MOST_BARS]
     names = tuple(f"{row.project.name}, {row.begins}" for row, _ in shown)
     chart = Chart("Used, %", names, tuple(round(state.percent, 1) for _, state in shown)) if len(shown) > 1 else None

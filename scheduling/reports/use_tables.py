@@ -101,9 +101,8 @@ def _project_figures(found: Mapping[UseKey, Figures]) -> list[Figure]:
 
 def whole_figures(person: User, span: Range) -> list[Figure]:
     """What is compared with the time before."""
-    found = period_sums.uses(person, span, [UsePart.WHOLE, UsePart.PERSON])
-    whole = together(figures for key, figures in found.items() if key.part is UsePart.WHOLE)
-    people = {key.name for key in found if key.part is UsePart.PERSON}
+    whole = together(period_sums.uses(person, span, [UsePart.WHOLE]).values())
+    people = period_sums.people_of(person, span)
     return [
         ("Node-hours", hours(whole.node_time)),
         ("Cpu-hours", hours(whole.cpu_time)),

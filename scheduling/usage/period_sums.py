@@ -6,8 +6,8 @@ read from the jobs themselves.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -17,13 +17,16 @@ from django.utils import timezone
 from gridportal.accounts.models import User
 from scheduling.jobs import selectors as jobs
 from scheduling.jobs.models import Job
-from scheduling.usage.core.use_parts import SUMMED, Figures, UseKey, UsePart, add_up
+from scheduling.usage.core.use_parts import SUMMED, Figures, JobUse, UseKey, UsePart, add_up
 from scheduling.usage.job_uses import job_uses, sites
 from scheduling.usage.models import PeriodUse, UncountedJob, UseMark
 from scheduling.usage.ranges import Range
 
 _DAY = timedelta(days=1)
 _FIGURES = (*SUMMED, "newest", "waits", "slowdowns")
+_PARTS = {part.value: part for part in UsePart}
+#: In place of a day where sums are not by day.
+_ANY_DAY = date.min
 Uses = dict[tuple[UseKey, date], Figures]
 _Answer = TypeVar("_Answer")
 
@@ -41,20 +44,45 @@ def uses_by_day(person: User, span: Range) -> Mapping[date, Figures]:
     return dict(sorted(days.items()))
 
 
-def node_time_of_project(project: int, span: Range, now: datetime) -> int:
-    """Node microseconds that all jobs of a project used in whole days. Reads a few sums, and the jobs that are in none
-    yet: those that run, and those that ended a moment ago."""
-    name = str(project)
+def people_of(person: User, span: Range) -> set[str]:
+    """The keys of the people who had jobs, as text."""
+    if person.role not in jobs.SEES_ALL or not span.is_in_days:
+        return {key.name for key in uses(person, span, [UsePart.PERSON])}
+    now = timezone.now()
+    rows = PeriodUse.objects.filter(_periods(span, by_day=False), part=UsePart.PERSON).order_by()
+    found, live = _undisturbed(
+        lambda: set(rows.values_list("name", flat=True).distinct()),
+        lambda through: {
+            key.name for key, _ in _live(_uncounted(through, span), span, now) if key.part is UsePart.PERSON
+        },
+    )
+    return found | live
 
-    def summed() -> int:
-        rows = PeriodUse.objects.filter(_periods(span, by_day=False), part=UsePart.PROJECT, name=name)
-        return sum(rows.values_list("node_time", flat=True))
 
-    def live(through: int) -> int:
-        found = add_up(job_uses(_uncounted(through, span).filter(project=project), now), {}, span.begin, span.until)
-        return sum(figures.node_time for (key, _), figures in found.items() if key.part is UsePart.PROJECT)
+def node_time_of_projects(spans: Sequence[tuple[int, Range]], now: datetime) -> list[int]:
+    """Node microseconds that all jobs of each of these projects used in its whole days. Reads a few sums for each, and
+    once the jobs of all that are in no sum yet: those that run, and those that ended a moment ago."""
 
-    return sum(_undisturbed(summed, live))
+    def summed() -> list[int]:
+        return [_summed_node_time(project, span) for project, span in spans]
+
+    def live(through: int) -> list[int]:
+        rows = _numbered(through).filter(project__in=[project for project, _ in spans])
+        uncounted = list(job_uses(rows, now))
+        return [_live_node_time(uncounted, project, span) for project, span in spans]
+
+    return [one + other for one, other in zip(*_undisturbed(summed, live), strict=True)]
+
+
+def _summed_node_time(project: int, span: Range) -> int:
+    rows = PeriodUse.objects.filter(_periods(span, by_day=False), part=UsePart.PROJECT, name=str(project))
+    return sum(rows.values_list("node_time", flat=True))
+
+
+def _live_node_time(uncounted: Sequence[JobUse], project: int, span: Range) -> int:
+    mine = [job for job in uncounted if job.project == str(project)]
+    found = add_up(mine, {}, span.begin, span.until)
+    return sum(figures.node_time for (key, _), figures in found.items() if key.part is UsePart.WHOLE)
 
 
 def _read(person: User, span: Range, parts: Collection[UsePart], *, by_day: bool) -> Uses:
@@ -88,8 +116,23 @@ def _summed(span: Range, parts: Collection[UsePart], *, by_day: bool) -> Uses:
     found: Uses = defaultdict(Figures)
     rows = PeriodUse.objects.filter(_periods(span, by_day=by_day), part__in=[part.value for part in parts])
     for part, cluster, name, start, *figures in rows.values_list("part", "cluster", "name", "start", *_FIGURES):
-        found[UseKey(UsePart(part), cluster, name), start].add(_figures(figures))
+        _add_row(found[UseKey(_PARTS[part], cluster, name), start if by_day else _ANY_DAY], figures)
     return found
+
+
+def _add_row(sums: Figures, row: list[Any]) -> None:
+    """As `Figures.add` does, without a value for each of many rows."""
+    jobs, failed, node_time, cpu_time, started, waited, newest, waits, slowdowns = row
+    sums.jobs += jobs
+    sums.failed += failed
+    sums.node_time += node_time
+    sums.cpu_time += cpu_time
+    sums.started += started
+    sums.waited += waited
+    sums.newest = max(sums.newest, newest)
+    for counts, more in ((sums.waits, waits), (sums.slowdowns, slowdowns)):
+        for number, count in more.items():
+            counts[int(number)] += count
 
 
 def _periods(span: Range, *, by_day: bool) -> Q:
@@ -107,17 +150,6 @@ def _first_of_month(day: date) -> date:
     return day.replace(day=1)
 
 
-def _figures(values: list[Any]) -> Figures:
-    *numbers, waits, slowdowns = values
-    found = Figures(*numbers)
-    found.waits, found.slowdowns = _counts(waits), _counts(slowdowns)
-    return found
-
-
-def _counts(kept: Mapping[str, int]) -> Counter[int]:
-    return Counter({int(number): count for number, count in kept.items()})
-
-
 def _live(found: QuerySet[Job], span: Range, now: datetime) -> Uses:
     return dict(add_up(job_uses(found, now), sites(), span.begin, span.until))
 
@@ -127,20 +159,23 @@ def _wanted(found: Uses, parts: Collection[UsePart]) -> Uses:
 
 
 def _within(rows: QuerySet[Job], span: Range) -> QuerySet[Job]:
-    """Jobs that were there in that time."""
-    return rows.filter(Q(ended_at=None) | Q(ended_at__gte=span.begin), created_at__lt=span.until)
+    """Jobs that were there in that time. Each of the two ways to be there has an index; beside "or" it is not used."""
+    every = Job.objects.order_by()
+    there = every.filter(ended_at__gte=span.begin).values("pk").union(every.filter(ended_at=None).values("pk"))
+    return rows.filter(pk__in=there, created_at__lt=span.until)
 
 
 def _uncounted(through: int, span: Range) -> QuerySet[Job]:
     """The jobs of that time that no sum has."""
-    late = UncountedJob.objects.values("pk")
-    numbers = (
-        Job.objects.order_by()
-        .filter(pk__gt=through)
-        .values("pk")
-        .union(Job.objects.order_by().filter(pk__in=late).values("pk"))
-    )
-    return _within(Job.objects.filter(pk__in=numbers), span)
+    there = Q(ended_at=None) | Q(ended_at__gte=span.begin)
+    return _numbered(through).filter(there, created_at__lt=span.until)
+
+
+def _numbered(through: int) -> QuerySet[Job]:
+    """The jobs that no sum has."""
+    every, late = Job.objects.order_by(), UncountedJob.objects.values("pk")
+    numbers = every.filter(pk__gt=through).values("pk").union(every.filter(pk__in=late).values("pk"))
+    return Job.objects.filter(pk__in=numbers)
 
 
 def _by_key(found: Uses) -> dict[UseKey, Figures]:

@@ -210,7 +210,7 @@ def test_the_page_of_a_project_and_the_report_say_what_is_left(client_as: Any, b
     assert "budgets/new" not in page
     assert "budgets/new" in words(client_as("manager").get("/projects/ocean/"))
     page = words(client_as("manager").get("/reports/budgets/"))
-    assert "Of 1 budget 0 are used up, and 1 nearly." in page
+    assert "1 budget: 0 used up, 1 nearly used up." in page
     assert "ocean" not in words(client_as("other").get("/reports/budgets/"))
     (found,) = client_as("user").get("/api/budgets").json()["results"]
     assert (found["project"], round(found["state"]["left"], 2), found["state"]["level"]) == ("ocean", 1.6, "low")

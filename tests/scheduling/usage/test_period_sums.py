@@ -83,10 +83,10 @@ def test_the_node_time_of_a_project_is_that_of_its_jobs(
     asked = span(30, 0)
     live = period_sums._live(Job.objects.filter(project=ocean), asked, NOW)
     expected = sum(figures.node_time for (key, _), figures in live.items() if key.part is UsePart.WHOLE)
-    assert period_sums.node_time_of_project(ocean.pk, asked, NOW) == expected > 0
+    assert period_sums.node_time_of_projects([(ocean.pk, asked)], NOW) == [expected] != [0]
     count_use(NOW)
     assert PeriodUse.objects.filter(part=UsePart.PROJECT, name=str(ocean.pk)).exists()
-    assert period_sums.node_time_of_project(ocean.pk, asked, NOW) == expected
+    assert period_sums.node_time_of_projects([(ocean.pk, asked)], NOW) == [expected]
 
 
 def test_a_long_time_reads_months(people: dict[str, Any], application: Any, django_assert_max_num_queries: Any) -> None:

@@ -1,0 +1,91 @@
+"""How long the tabs of the usage report take after a year read from a log: `python -m tests.bench.report_times JOBS`.
+
+With a DATABASE_URL on PostgreSQL, else on SQLite. Prints for each tab, range and kind (page, CSV) the queries, the
+processor's milliseconds, and how many times an empty page they are.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+import django
+
+from tests.bench.page_times import _line, _say, measure
+
+_DAYS = 365
+
+
+def main(jobs: int) -> None:
+    """Read the year, then look at every tab."""
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    call_command("migrate", verbosity=0)
+    _read_year(jobs)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    empty = measure("manager", "/help/")
+    _say("who        busy ms   ratio  median   worst queries  path")
+    for path in ("/help/", *_tabs(), *_others()):
+        _say(_line(measure("manager", path), empty))
+
+
+def _read_year(jobs: int) -> None:
+    from django.contrib.auth.models import Group
+
+    from gridportal.accounts.models import User
+    from scheduling.jobs.models import Job
+    from scheduling.jobs.project_models import Project
+    from scheduling.usage.services.counting_use import count_use
+    from scheduling.workload_logs.core.synthetic_log import LogSize, synthetic_lines
+    from scheduling.workload_logs.services.reading_logs import read_log
+
+    User.objects.create(username="manager").groups.add(Group.objects.get_or_create(name="manager")[0])
+    start = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=_DAYS)
+    begin = time.perf_counter()
+    found = read_log(synthetic_lines(LogSize(jobs), 1, int(start.timestamp())), "year")
+    _say(f"{found.jobs} jobs read in {time.perf_counter() - begin:.0f} s")
+    projects = [Project.objects.create(name=f"project{number}") for number in range(20)]
+    for place, project in enumerate(projects):  # the owners of a project are those whose key it divides
+        owners = [pk for pk in User.objects.values_list("pk", flat=True) if pk % len(projects) == place]
+        Job.objects.filter(owner__in=owners).update(project=project)
+    begin = time.perf_counter()
+    _say(f"{count_use()} jobs counted in {time.perf_counter() - begin:.0f} s")
+    _give_budgets(projects, start)
+
+
+def _give_budgets(projects: list[object], start: datetime) -> None:
+    from scheduling.projects.models import Budget
+
+    days = {"begins": start.date(), "ends": start.date() + timedelta(days=400)}
+    Budget.objects.bulk_create([Budget(project=project, node_hours=1e5, **days) for project in projects])
+
+
+def _tabs() -> Iterator[str]:
+    from scheduling.reports.report_tabs import TABS
+
+    middle = datetime.now(UTC) - timedelta(days=190)
+    ranges = [{"since": since} for since in ("24h", "30d", "365d")]
+    ranges += [{"start": f"{middle - timedelta(days=160):%Y-%m-%dT%H:%M}", "until": f"{middle:%Y-%m-%dT%H:%M}"}]
+    for tab in TABS:
+        yield from (f"/reports/{tab}/?{urlencode(asked)}" for asked in ranges)
+        yield f"/reports/{tab}.csv?since=365d"
+
+
+def _others() -> Iterator[str]:
+    yield from (
+        "/reports/",
+        "/reports/?since=30d",
+        "/reports/report.pdf?since=365d",
+        "/projects/",
+        "/projects/project1/",
+    )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
