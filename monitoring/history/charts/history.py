@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -88,9 +88,8 @@ def figure(
         ends = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": peak / scale, "y1": peak / scale}
         layout["shapes"] = [{**ends, "line": {"color": "--rule", "width": 1, "dash": "dash"}}]
     if marks and span:
-        shaded = [_shaded(mark, *span) for mark in marks]
-        levels = [_level(mark, mark.level / scale, *span) for mark in marks if mark.level is not None]
-        layout["shapes"] = [*layout.get("shapes", []), *shaded, *levels]
+        over_time = (shape for mark in marks for shape in _over_time(mark, scale, *span))
+        layout["shapes"] = [*layout.get("shapes", []), *over_time]
     return {"data": data, "layout": layout}
 
 
@@ -126,17 +125,15 @@ def datetimes(at: Floats) -> list[datetime]:
     return [datetime.fromtimestamp(one, UTC) for one in at.tolist()]
 
 
-def _shaded(mark: Mark, start: datetime, end: datetime) -> dict[str, Any]:
-    """The whole height of the chart between the ends of a mark, within those of the axis."""
+def _over_time(mark: Mark, scale: float, start: datetime, end: datetime) -> Iterator[dict[str, Any]]:
+    """The whole height of the chart between the ends of a mark, within those of the axis; and its level as a line."""
+    ends = _between(mark, start, end)
     place = {"type": "rect", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
-    look = {"fillcolor": "--risk", "opacity": 0.18, "line": {"width": 0}}
-    return {**place, **_between(mark, start, end), **look}
-
-
-def _level(mark: Mark, value: float, start: datetime, end: datetime) -> dict[str, Any]:
-    """The value from which on it is marked, over the time of the mark."""
-    place = {"type": "line", "xref": "x", "yref": "y", "y0": value, "y1": value}
-    return {**place, **_between(mark, start, end), "line": {"color": "--risk", "width": 1.5, "dash": "dot"}}
+    yield {**place, **ends, "fillcolor": "--risk", "opacity": 0.18, "line": {"width": 0}}
+    if mark.level is not None:
+        value = mark.level / scale
+        line = {"color": "--risk", "width": 1.5, "dash": "dot"}
+        yield {"type": "line", "xref": "x", "yref": "y", "y0": value, "y1": value, **ends, "line": line}
 
 
 def _between(mark: Mark, start: datetime, end: datetime) -> dict[str, str]:
