@@ -91,7 +91,14 @@ def test_a_job_that_ends_while_the_portal_is_down_is_told_finished_once(
 
 def only_the_job(home: Path, directory: str) -> bool:
     """Whether all that is left under the home are the processes of the job's own run."""
-    return all(Path(os.readlink(f"/proc/{pid}/cwd")).is_relative_to(directory) for pid in family_of(home))
+    return all(works_in(pid, directory) for pid in family_of(home))
+
+
+def works_in(pid: int, directory: str) -> bool:
+    try:
+        return Path(os.readlink(f"/proc/{pid}/cwd")).is_relative_to(directory)
+    except FileNotFoundError:  # it ended since it was listed
+        return True
 
 
 @contextmanager
