@@ -20,6 +20,7 @@ _DONE: Mapping[str, str] = {
     "create": "made {}",
     "end": "ended {}",
     "hold": "held {} in the queue",
+    "import": "read a log of jobs into {}",
     "join_group": "put {} into a group",
     "join_identity": "joined {} with an identity of single sign-on or LDAP",
     "leave_group": "took {} out of a group",

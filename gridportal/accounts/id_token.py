@@ -37,7 +37,8 @@ def claims_of(token: str, keys: Mapping[str, Any], *, issuer: str, client_id: st
         raise BadTokenError(f"{type(error).__name__}: {error}") from error
     if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
         raise BadTokenError("the nonce is not ours")
-    if not isinstance(claims["sub"], str) or not 1 <= len(claims["sub"]) <= 191:
+    subject = claims["sub"]
+    if not isinstance(subject, str) or not 1 <= len(subject) <= 191 or not subject.isprintable():
         raise BadTokenError("the subject is no text of 1 to 191 letters")
     party = claims.get("azp")
     if party not in (None, client_id) or (party is None and isinstance(claims["aud"], list) and len(claims["aud"]) > 1):

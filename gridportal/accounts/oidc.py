@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -26,6 +28,7 @@ _PROVIDER = "openid_connect"  # allauth's name of the kind
 _TIMEOUT = 5.0  # seconds for one answer
 _LARGEST = 1_000_000  # bytes of one answer that are read
 _STATE = 64  # letters of a state that are looked at
+_LONGEST_EMAIL = 254  # as the column has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +201,19 @@ def _identity(claims: Mapping[str, Any]) -> Identity:
         provider=provider_key(),
         subject=claims["sub"],
         username=str(_inside(claims, portal.oidc_username_claim) or "").strip(),
-        email=str(claims.get("email") or "").strip() if is_confirmed else "",
+        email=_email(claims.get("email")) if is_confirmed else "",
         groups=_groups(_inside(claims, portal.oidc_groups_claim)),
     )
+
+
+def _email(value: object) -> str:
+    """An address that a message can be sent to; empty for anything else."""
+    text = value.strip() if isinstance(value, str) else ""
+    try:
+        validate_email(text)
+    except ValidationError:
+        return ""
+    return text if len(text) <= _LONGEST_EMAIL else ""
 
 
 def _inside(claims: Mapping[str, Any], name: str) -> object:

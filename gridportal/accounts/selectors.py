@@ -38,11 +38,14 @@ def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
 
 
 def people(text: str = "") -> QuerySet[User]:
-    """People by name, those with `text` in name or e-mail, each with `token_count` and `has_second_factor`."""
+    """People by name, who is switched off behind the others; those with `text` in name or e-mail.
+
+    Each has `token_count` and `has_second_factor`.
+    """
     app = Authenticator.objects.filter(user=OuterRef("pk"), type=Authenticator.Type.TOTP)
     rows = User.objects.prefetch_related("groups", "socialaccount_set")
     rows = rows.annotate(token_count=Count("tokens", distinct=True), has_second_factor=Exists(app))
-    rows = rows.order_by("username")
+    rows = rows.order_by("-is_active", "username")
     return rows.filter(Q(username__icontains=text) | Q(email__icontains=text)) if text else rows
 
 

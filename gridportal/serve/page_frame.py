@@ -65,7 +65,7 @@ SECTIONS = {
     "budget-edit": "projects",
     "people": "people",
     "person-invite": "people",
-    "settings": "people",
+    "settings": "settings",
     "notices": "notices",
     "notice-settings": "notices",
     "account": "account",

@@ -258,7 +258,8 @@ class Job(models.Model):
     @property
     def rank_request(self) -> RankRequest:
         """How many ranks it has asked for, on how many nodes, and what each of them needs."""
-        return RankRequest.of(self, None if self.nodes_open else self.node_count)
+        nodes = None if self.nodes_open else self.node_count
+        return RankRequest.of(self, nodes, most=self.ranks if self.method == "log" else 0)
 
     def get_absolute_url(self) -> str:
         return reverse("job", args=[self.pk])

@@ -62,7 +62,8 @@ def asked_rows(job: Job) -> list[tuple[str, str]]:
     requirements = job.requirements
     rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
     rows += _ranks_asked(job)
-    rows += [("method", job.method), ("candidate groups", str(job.candidates))]
+    if job.method != "log":  # of a job that was read from a log nobody asked for nodes
+        rows += [("method", job.method), ("candidate groups", str(job.candidates))]
     # Without one all pairs count.
     has_pattern = job.pattern_graph or job.pattern or job.application.pattern
     if job.method == "pattern" or (job.method == "balanced" and requirements.flows and has_pattern):

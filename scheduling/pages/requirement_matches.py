@@ -67,7 +67,10 @@ def requirement_match(spec: JobSpec, owner: User, until: float = math.inf) -> Re
 
 
 def job_match(job: Job) -> RequirementMatch | None:
-    """The same for a job that was submitted; None also where its requirements cannot be read any more."""
+    """The same for a job that was submitted; None also where its requirements cannot be read any more, and for a job
+    that was read from a log, which asked nothing of nodes."""
+    if job.method == "log":
+        return None
     if isinstance(job.requirements, Unreadable) or isinstance(job.specification, Unreadable):
         return None
     return requirement_match(JobSpec.from_row(job), job.owner)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+from django.conf import settings
 from django.utils import timezone
 
 from gridportal.web.templatetags.units import rate, size
@@ -40,24 +41,26 @@ class NodeUse:
 
 @dataclass(frozen=True, slots=True)
 class UseOverTime:
-    """`nodes`: row by row, without those of which nothing was read; `left_out`: how many nodes were not asked of."""
+    """`nodes`: row by row, without those of which nothing was read; `left_out`: how many nodes were not asked of;
+    `every`: seconds between two readings."""
 
     panels: Sequence[Panel]
     nodes: Sequence[NodeUse]
     left_out: int
+    every: float
 
 
 def use_over_time(run: Run) -> UseOverTime:
     """What agents counted of a run from its start to its end. Eight queries for each node, of MOST_NODES at most."""
-    cluster = Cluster.objects.filter(name=run.job.cluster).first()
+    cluster, every = Cluster.objects.filter(name=run.job.cluster).first(), settings.PORTAL.collect_every
     if cluster is None or run.started_at is None or not run.run_dir:
-        return UseOverTime((), (), 0)
+        return UseOverTime((), (), 0, every)
     names = list(dict.fromkeys(run.placement.nodes))
     ends = (run.started_at, (run.ended_at or timezone.now()) + timedelta(seconds=1))
     processors = rooms.processors(cluster.name)
     read = {node: _read(cluster.name, node, run, ends, processors.get(node, 1)) for node in names[:MOST_NODES]}
     rows = [_row(node, found) for node, found in read.items() if any(len(each) for each in found.values())]
-    return UseOverTime(_panels(list(read.values()), ends), rows, max(0, len(names) - MOST_NODES))
+    return UseOverTime(_panels(list(read.values()), ends), rows, max(0, len(names) - MOST_NODES), every)
 
 
 def total(histories: Sequence[History]) -> History:
@@ -94,11 +97,29 @@ def _read(cluster: str, node: str, run: Run, ends: tuple[datetime, datetime], pr
     found = {metric: history_series.history(cluster, subject, metric, *ends) for metric in _METRICS}
     load = found["load"]
     values = (load.value * processors, load.low * processors, load.high * processors)
-    return found | {"load": History(load.at, *values, load.resolution, load.age)}
+    begun = ends[0].timestamp()
+    rates = {metric: since_before(found[metric], begun) for metric in ("tx", "rx")}
+    return found | rates | {"load": History(load.at, *values, load.resolution, load.age)}
+
+
+def since_before(history: History, begun: float) -> History:
+    """The same values, each from the moment of the reading before it on, the first from `begun`: a rate is the mean
+    since then. A last point ends the last of them."""
+    if not len(history):
+        return history
+    at = np.concatenate([[min(begun, history.at[0])], history.at])
+    value, low, high = (np.append(column, column[-1]) for column in (history.value, history.low, history.high))
+    return History(at, value, low, high, history.resolution, history.age)
+
+
+def mean(history: History) -> float:
+    """Over the time that its values stand for, each until the next; of one moment its value."""
+    lengths = np.diff(history.at)
+    return float(np.average(history.value[:-1], weights=lengths)) if lengths.sum() > 0 else float(history.value[-1])
 
 
 def _row(node: str, found: Mapping[str, History]) -> NodeUse:
-    means = {metric: float(found[metric].value.mean()) if len(found[metric]) else None for metric in _METRICS}
+    means = {metric: mean(found[metric]) if len(found[metric]) else None for metric in _METRICS}
     memory = found["memory"]
     return NodeUse(node, means["load"], float(memory.high.max()) if len(memory) else None, means["tx"], means["rx"])
 
@@ -123,7 +144,7 @@ def _panels(found: Sequence[Mapping[str, History]], ends: tuple[datetime, dateti
 
 def _finding(history: History, shown: charts.Shown) -> str:
     """Mean and most, in one sentence."""
-    return f"{shown(float(history.value.mean()))} on average, {shown(float(history.value.max()))} at most."
+    return f"{shown(mean(history))} on average, {shown(float(history.value.max()))} at most."
 
 
 def _processors(value: float) -> str:

@@ -7,7 +7,7 @@ from scheduling.projects.models import Budget
 
 WHEN_USED = {
     WhenUsed.WARN: "People are told; jobs go on",
-    WhenUsed.REFUSE: "New jobs are refused",
+    WhenUsed.REFUSE: "New jobs are refused from then on",
 }
 
 
@@ -32,7 +32,9 @@ def may_take(state: BudgetState) -> str:
 
 
 def job_may_take(state: BudgetState, nodes: int, limit: float | None) -> str:
-    """What a new job may take of what is left."""
+    """What a new job may take of what is left; empty where nothing is."""
+    if state.left <= 0:
+        return ""
     if limit is None:
         return f"This job has no time limit, so it may take all of the {max(0.0, state.left):,.2f} node-hours left."
     most = nodes * limit / 3600

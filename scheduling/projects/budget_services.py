@@ -25,6 +25,8 @@ from scheduling.projects.models import Budget
 from scheduling.runs.services.isolation import isolated
 
 MOST_NODE_HOURS = 1e9
+#: Days that a budget may name.
+_FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2200, 12, 31)
 FIELDS = ("node_hours", "begins", "ends", "warn_at", "when_used")
 
 
@@ -110,8 +112,10 @@ def _why(row: Budget, state: BudgetState) -> Reason:
 def _check(row: Budget) -> None:
     if not isfinite(row.node_hours) or not 0 < row.node_hours <= MOST_NODE_HOURS:
         raise InputError("node_hours", row.node_hours, f"a number above 0, up to {MOST_NODE_HOURS:,.0f}")
-    if row.ends < row.begins:
-        raise InputError("ends", str(row.ends), f"a day from {row.begins} on")
+    if not _FIRST_DAY <= row.begins <= _LAST_DAY:
+        raise InputError("begins", str(row.begins), f"a day from {_FIRST_DAY} to {_LAST_DAY}")
+    if not row.begins <= row.ends <= _LAST_DAY:
+        raise InputError("ends", str(row.ends), f"a day from {row.begins} to {_LAST_DAY}")
     if not 1 <= row.warn_at <= 100:
         raise InputError("warn_at", row.warn_at, "a whole number from 1 to 100")
     if row.when_used not in list(WhenUsed):

@@ -40,10 +40,10 @@ def move_sections(person: User, span: Range) -> list[Section]:
 def _link_figures(found: list[LinkUse]) -> list[Figure]:
     means = [100 * each.mean for each in found]
     return [
-        ("Mean utilization of links, %", round(sum(means) / len(means), 1) if means else None),
+        ("Mean utilization of the busiest links, %", round(sum(means) / len(means), 1) if means else None),
         ("Most used link, %", round(max(means), 1) if means else None),
         ("Highest p95 of a link, %", round(max(100 * each.p95 for each in found), 1) if found else None),
-        ("Links measured", len(found)),
+        (f"Busiest links, at most {ranges.MOST_LINKS}", len(found)),
     ]
 
 

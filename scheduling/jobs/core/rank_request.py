@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -56,18 +56,23 @@ class RankRequest:
     cpus_per_rank: int = 1
     memory_per_rank: int | None = None
     gres_per_rank: str = ""
+    most: int = field(default=MOST, repr=False, compare=False)
 
     @classmethod
-    def of(cls, asked: RankColumns, nodes: int | None) -> RankRequest:
-        """From its columns. The cluster's option cpus_per_rank, by which it was asked for first, says the same."""
+    def of(cls, asked: RankColumns, nodes: int | None, *, most: int = MOST) -> RankRequest:
+        """From its columns. The cluster's option cpus_per_rank, by which it was asked for first, says the same.
+
+        most: jobs that ran elsewhere, and are read from a log, may have more ranks than the portal starts.
+        """
         cpus = asked.options.cpus_per_rank or asked.cpus_per_rank
         if asked.cpus_per_rank not in (1, cpus):
             raise InputError("cpus_per_rank", asked.cpus_per_rank, f"{cpus}, as the option of that name says")
-        return cls(asked.ranks, nodes, asked.ranks_per_node, cpus, asked.memory_per_rank, asked.gres_per_rank)
+        amounts = (cpus, asked.memory_per_rank, asked.gres_per_rank)
+        return cls(asked.ranks, nodes, asked.ranks_per_node, *amounts, max(MOST, most))
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
-            _optional(name, getattr(self, name), MOST, f"a whole number from 1 to {MOST}, or nothing")
+            _optional(name, getattr(self, name), self.most, f"a whole number from 1 to {self.most}, or nothing")
         whole("cpus_per_rank", self.cpus_per_rank, 1, _MOST_CPUS)
         _optional("memory_per_rank", self.memory_per_rank, _MOST_MEMORY, f"whole MB from 1 to {_MOST_MEMORY}")
         if self.gres_per_rank != "":
@@ -75,7 +80,7 @@ class RankRequest:
         self._check_agreement()
 
     def _check_agreement(self) -> None:
-        if self.total > MOST:
+        if self.total > self.most:
             accepted = f"at most {MOST // (self.nodes or 1)} on {self.nodes} nodes, which is {MOST} ranks"
             raise InputError("ranks_per_node", self.ranks_per_node, accepted)
         check_agreement(self.total, self.nodes, self.ranks_per_node)

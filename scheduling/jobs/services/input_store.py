@@ -26,6 +26,14 @@ def path_of(digest: str) -> Path:
     return folder() / digest[:2] / digest
 
 
+def digest_of(chunks: Iterable[bytes]) -> str:
+    """The hash by which a content is kept."""
+    hashed = hashlib.sha256()
+    for chunk in chunks:
+        hashed.update(chunk)
+    return hashed.hexdigest()
+
+
 def keep(chunks: Iterable[bytes]) -> tuple[str, int]:
     """Write a content down, whole or not at all; its hash and its size in bytes. The same twice is kept once. Raises
     OSError."""

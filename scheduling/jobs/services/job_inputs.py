@@ -30,7 +30,7 @@ class Upload(Protocol):
     size: int | None
 
     def chunks(self) -> Iterator[bytes]:
-        """Its content in pieces."""
+        """Its content in pieces, from the beginning each time."""
 
 
 def used_by(person: User) -> int:
@@ -43,8 +43,10 @@ def receive(person: User, files: Sequence[Upload]) -> tuple[InputFile, ...]:
     the person's files take too much; nothing is kept then."""
     named = [(check_name(str(file.name or "")), file) for file in files]
     check_together([InputFile(name, "", file.size or 0) for name, file in named], settings.PORTAL.job_input_bytes)
-    sizes = set(StoredInput.objects.filter(owner=person.pk).values_list("size", flat=True))
-    _check_quota(person, sum(file.size or 0 for file in files if file.size not in sizes))  # others may be there already
+    new = {input_store.digest_of(file.chunks()): file.size or 0 for file in files}
+    for digest in StoredInput.objects.filter(owner=person.pk, digest__in=new).values_list("digest", flat=True):
+        del new[digest]
+    _check_quota(person, sum(new.values()))
     kept = tuple(InputFile(name, *input_store.keep(file.chunks())) for name, file in named)
     _own(person, kept)
     return kept

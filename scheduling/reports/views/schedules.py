@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -33,7 +34,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
         }
         for row in schedules_of(person)
     ]
-    return render(request, "scheduling/report_schedules.html", {"rows": rows})
+    return render(request, "scheduling/report_schedules.html", {"rows": rows, "no_mail": not settings.PORTAL.mail_url})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

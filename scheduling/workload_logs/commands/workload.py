@@ -42,12 +42,17 @@ def import_log(
     """Read a log into finished jobs, so that reports show them. What was read before is left out."""
     begin = _moment(start) if start else None
     with database():
+        from gridportal.accounts.audit import Subject, audit
         from scheduling.usage.services.counting_use import count_use
         from scheduling.workload_logs.services.reading_logs import read_log
 
         with file.open(encoding="utf-8", errors="replace") as lines:
             found = read_log(lines, cluster, begin, processors_per_node or None)
         counted = count_use()
+        if found.jobs:
+            audit(
+                "command line", "workload.import", Subject("cluster", cluster, cluster), jobs=found.jobs, file=file.name
+            )
     for bad in found.bad:
         typer.echo(f"{file}, line {bad.line}: {bad.why}.", err=True)
     if found.bad_lines > len(found.bad):
@@ -58,6 +63,8 @@ def import_log(
         f"{found.bad_lines} lines are no jobs."
     )
     typer.echo(json.dumps(facts | {"counted": counted}) if as_json else words)
+    if found.bad_lines and not (found.jobs or found.repeated or found.parts):
+        raise InputError("FILE", file, "a log in the Standard Workload Format: none of its lines is a job")
 
 
 @app.command()
@@ -79,4 +86,6 @@ def _moment(text: str) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError as error:
         raise InputError("start", text, "a day or moment, such as 2025-11-01") from error
+    if not 1970 < found.year < 2097:
+        raise InputError("start", text, "a day between 1971 and 2096")
     return found if found.tzinfo else found.replace(tzinfo=UTC)

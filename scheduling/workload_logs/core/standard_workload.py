@@ -16,6 +16,8 @@ UNKNOWN = -1
 _HEADER = re.compile(r";\s*([A-Za-z][A-Za-z0-9 ]{0,40}?)\s*:\s*(.*)")
 _FIELDS = 18
 _MOST = 1e12
+#: More than any job had: a hundred years, ten million processors.
+_MOST_SECONDS, _MOST_PROCESSORS = 3.2e9, 1e7
 #: Characters of a line, more than any job needs: the rest of a longer one is not read.
 LONGEST_LINE = 2000
 
@@ -138,12 +140,24 @@ def _number(word: str) -> float | None:
     return value if isfinite(value) and abs(value) < _MOST else None
 
 
+def _too_much(values: list[float]) -> str:
+    """Which value no job can have; empty for none."""
+    bounds = (("time of submission", 1), ("waiting", 2), ("running", 3), ("processors", 4), ("asked processors", 7))
+    for name, at in bounds:
+        most = _MOST_PROCESSORS if "processors" in name else _MOST_SECONDS
+        if values[at] > most:
+            return f"its {name} is {values[at]:g}; accepted is at most {most:g}"
+    return ""
+
+
 def _read(line: int, values: list[float]) -> LogJob | BadLine:
     number, submitted, waited, ran, processors = (values[at] for at in (0, 1, 2, 3, 4))
     if number < 1 or number != int(number):
         return BadLine(line, f"its number is {number:g}; accepted is a whole number from 1 on")
     if submitted < 0:
         return BadLine(line, f"its time of submission is {submitted:g}; accepted are seconds from 0 on")
+    if too_much := _too_much(values):
+        return BadLine(line, too_much)
     status = int(values[10])
     if status not in list(LogStatus):
         return BadLine(line, f"its status is {status}; accepted are -1 to 5")

@@ -54,5 +54,14 @@ class LogOwners:
         return Application.objects.get_or_create(slug=slug, defaults=values)[0].pk
 
 
+def has_namesakes(cluster: str) -> bool:
+    """Whether people, groups or applications of the portal have names that the log of this cluster would give."""
+    return (
+        User.objects.filter(username__startswith=f"{cluster}-u").exists()
+        or Group.objects.filter(name__startswith=f"{cluster}-g").exists()
+        or Application.objects.filter(slug__startswith=f"{cluster}-").exists()
+    )
+
+
 def _keys(rows: QuerySet[User] | QuerySet[Application], column: str) -> list[tuple[str, int]]:
     return [(name, pk) for name, pk in rows.values_list(column, "pk")]

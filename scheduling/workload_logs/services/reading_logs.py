@@ -25,9 +25,10 @@ from scheduling.runs.models import Run
 from scheduling.workload_logs.core.finished_job import FinishedJob, finished, processors_per_node
 from scheduling.workload_logs.core.standard_workload import BadLine, LogHeader, LogJob, read_lines
 from scheduling.workload_logs.models import LoggedCluster
-from scheduling.workload_logs.services.log_owners import LogOwners
+from scheduling.workload_logs.services.log_owners import LogOwners, has_namesakes
 
 BATCH = 2000
+_LATEST_START = 4_000_000_000  # in the year 2096
 #: So many lines that are no jobs are told by their number; of the others how many there are.
 MOST_LISTED = 20
 _JOBS = uuid.UUID("6d5d5a3e-7d0c-4b52-9a7c-0a6f3f6f5d11")
@@ -79,6 +80,8 @@ def read_log(
 
 def _check_name(cluster: str) -> None:
     taken = cluster in settings.CLUSTERS or Cluster.objects.filter(name=cluster).exists()
+    if not LoggedCluster.objects.filter(name=cluster).exists() and has_namesakes(cluster):
+        raise InputError("cluster", cluster, "a name with which no person, group or application of this portal begins")
     if taken or not cluster.replace("-", "").replace("_", "").isalnum() or not cluster.isascii() or len(cluster) > 40:
         raise InputError("cluster", cluster, "a name of letters, digits, - and _ that no cluster of this portal has")
 
@@ -110,6 +113,8 @@ def _start(header: LogHeader, start: datetime | None) -> datetime:
         return start
     if header.start is None:
         raise InputError("start", None, "a moment, for the log has no UnixStartTime before its first job")
+    if not 0 <= header.start <= _LATEST_START:
+        raise InputError("UnixStartTime", f"{header.start:g}", f"seconds from 0 to {_LATEST_START:,}, or --start")
     return datetime.fromtimestamp(header.start, UTC)
 
 

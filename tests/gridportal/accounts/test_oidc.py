@@ -142,7 +142,13 @@ def test_who_says_no_at_the_provider_is_not_signed_in(provider):
     assert "says that you said no" in refused(answer, "cancelled")
 
 
-@pytest.mark.parametrize("claims", [{"email": ""}, {"email_verified": False}, {"email_verified": None}])
+@pytest.mark.parametrize(
+    "claims",
+    [
+        *({"email": ""}, {"email_verified": False}, {"email_verified": None}),
+        *({"email": bad} for bad in ("a@b.c\nBcc: x@y", "a\0@b.c", f"{'a' * 400}@b.org", 5, ["a@b.org"])),
+    ],
+)
 def test_a_new_person_needs_an_address_that_the_provider_has_confirmed(provider, come, claims):
     provider.person("ann", **claims)
     assert "gives no confirmed e-mail address" in refused(come("ann"), "no-email")

@@ -138,6 +138,8 @@ def test_a_person_has_so_much_room_and_makes_more(client_as, people):
     sentence = "at most 600 bytes: your input files take 900 bytes of 1.5 kB."
     assert sentence in markup(send(client, file("b", b"b" * 700)))
     assert send(client, file("again", b"a" * 900)).status_code == 302, "a content counts once"
+    assert sentence in markup(send(client, file("alike", b"c" * 900))), "of the same size, but another one"
+    assert sum(path.stat().st_size for path in input_store.folder().rglob("*") if path.is_file()) == 900
     assert send(client_as("other"), file("b", b"b" * 700)).status_code == 302
     for each in Job.objects.filter(owner=people["user"]):
         job = ended(each)

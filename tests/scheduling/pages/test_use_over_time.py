@@ -13,7 +13,7 @@ from django.utils import timezone
 from monitoring.clusters.models import Cluster
 from monitoring.history.core.samples import History, Sample
 from monitoring.telemetry.services.readings import record_readings
-from scheduling.pages.use_over_time import total, use_over_time
+from scheduling.pages.use_over_time import mean, since_before, total, use_over_time
 from scheduling.runs.models import Run
 from tests.markup import markup
 
@@ -27,6 +27,14 @@ def test_a_sum_has_each_moment_and_a_reading_stands_for_a_minute_at_most():
     found = total([history((0.0, 1.0), (10.0, 3.0)), history((5.0, 2.0), (200.0, 7.0))])
     assert found.at.tolist() == [0.0, 5.0, 10.0, 200.0]
     assert found.value.tolist() == [1.0, 3.0, 5.0, 7.0]
+
+
+def test_a_rate_stands_for_the_time_before_its_reading_and_counts_by_its_length():
+    found = since_before(history((3.0, 0.0), (33.0, 30.0)), begun=0.0)
+    assert found.at.tolist() == [0.0, 3.0, 33.0]
+    assert found.value.tolist() == [0.0, 30.0, 30.0]
+    assert mean(found) == pytest.approx(30.0 * 30 / 33)
+    assert mean(history((5.0, 7.0))) == 7.0
 
 
 def test_what_nobody_read_adds_nothing():

@@ -84,6 +84,8 @@ def test_a_manager_gives_a_budget_with_a_reason(client_as: Any, ocean: Project) 
     [
         ("node_hours", "-1", "Enter a number above 0"),
         ("ends", "2020-01-01", "Enter a day from"),
+        ("ends", "9999-12-31", "Enter a day from"),
+        ("begins", "0001-01-01", "Enter a day from"),
         ("reason", "x", "3 characters"),
         ("warn_at", "0", "1"),
         ("begins", "", "required"),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from gridportal.accounts.models import AuditEvent, User
 from gridportal.base.errors import InputError
 from gridportal.cli import app
 from scheduling.jobs.models import Application, Job
@@ -77,6 +78,32 @@ def test_a_cluster_of_the_portal_gets_no_jobs_of_a_log() -> None:
     assert read_log(JOBS, "old", START, 4).jobs == 3
 
 
+def test_times_that_no_log_has_are_refused() -> None:
+    with pytest.raises(InputError, match="UnixStartTime"):
+        read_log(["; UnixStartTime: 999999999999", *JOBS], "old")
+    for start in ("9999-12-31", "0001-01-01T00:00:00+14:00"):
+        answer = CliRunner().invoke(app, ["workload", "make", "--jobs", "1", "--start", start])
+        assert "1971" in str(answer.exception) + answer.output
+
+
+def test_a_log_takes_nothing_that_is_of_the_portal() -> None:
+    person = User.objects.create_user("abc-u2")
+    with pytest.raises(InputError, match="a name with which no person"):
+        read_log(HEAD + JOBS, "abc")
+    assert not person.groups.exists()
+    assert not Job.objects.exists()
+
+
+def test_a_job_of_more_processors_than_the_portal_starts_has_its_page(client_as: Any) -> None:
+    read_log([*HEAD, "1 0 60 3600 163840 -1 -1 163840 7200 -1 1 1 1 1 1 1 -1 -1"], "old")
+    job, client = Job.objects.get(), client_as("manager")
+    page = client.get(f"/jobs/{job.pk}/").content.decode()
+    assert "this portal did not choose its nodes" in page
+    assert "Why these nodes" in page
+    for address in ("live", "script", "requirements/", "use"):
+        assert client.get(f"/jobs/{job.pk}/{address}").status_code == 200, address
+
+
 def test_reports_and_pages_show_the_jobs_of_a_log(client_as: Any) -> None:
     read_log(HEAD + JOBS, "old")
     count_use()
@@ -106,3 +133,8 @@ def test_the_command_tells_what_it_read(tmp_path: Path, monkeypatch: pytest.Monk
     assert json.loads(first.stdout) == {"jobs": 50, "repeated": 0, "parts": 0, "bad_lines": 1, "counted": 50}
     assert "line 59: it has 2 fields" in first.stderr
     assert json.loads(CliRunner().invoke(app, asked).stdout)["repeated"] == 50
+    assert AuditEvent.objects.get(action="workload.import").detail == {"jobs": 50, "file": "year.swf"}
+    file.write_text("no job\n", encoding="utf-8")
+    nothing = CliRunner().invoke(app, asked)
+    assert nothing.exit_code != 0
+    assert "none of its lines is a job" in str(nothing.exception) + nothing.output
