@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 from gridportal.base.errors import BusyError
 
-#: A form asks for its preview and for a match while somebody types; one more may still be under way from before.
-MOST = 3
+#: A form asks for its preview and for a match while somebody types; some may still be under way from pages before.
+MOST = 5
 RETRY_AFTER = 2  # seconds
 _lock = threading.Lock()
 _under_way: Counter[int] = Counter()

@@ -53,6 +53,8 @@ def test_order_sharing_and_input_files_are_readable_in_all_forms(
     tmp_path.joinpath("mesh.dat").write_text("1 2 3\n")
     page.locator("#id_inputs").set_input_files(str(tmp_path / "mesh.dat"))
     page.get_by_text(f"Waiting for job {first.pk} (running) to succeed.").wait_for()
+    page.wait_for_load_state("networkidle")
+    page.wait_for_selector("#preview[aria-busy=false]")  # a preview that is made anew is paler
     assert page_faults(portal) == []
     keep_pictures(page, "order-form")
     page.locator("#submit-form button.main").click()

@@ -68,8 +68,27 @@ trap end TERM INT HUP
 # Whatever else comes: nothing but KILL ends this script before its record is written.
 trap 'asked=yes' QUIT ALRM USR1 USR2 XCPU VTALRM PROF
 
+# Whether this script goes on, and its number is not another process by now.
+began=""
+goes_on() {
+  local stat
+  read -r stat < "/proc/$$/stat" || return
+  set -- ${stat##*) }
+  [ "$1" != Z ] && [ "${began:=${20}}" = "${20}" ]
+} 2> /dev/null
+goes_on
+# Wait so many seconds, or until this script has ended: then it fails.
+pause() {
+  local end=$((SECONDS + $1)) left
+  while goes_on; do
+    left=$((end - SECONDS))
+    [ "$left" -gt 0 ] || return 0
+    sleep $((left < 2 ? left : 2))
+  done
+  return 1
+}
 # Tell this script something in so many seconds; in a shell of its own, so that $! stays the program.
-later() { ( { sleep "$1"; kill -s "$2" $$; } < /dev/null > /dev/null 2>&1 & ); }
+later() { ( { pause "$1" && kill -s "$2" $$; } < /dev/null > /dev/null 2>&1 & ); }
 # Asked to stop, by USR1: the program hears of it, and its launcher goes on until all ranks have ended.
 ask_to_stop() {
   asked=yes
