@@ -23,6 +23,7 @@ from gridportal.web.api_permissions import may
 class PersonSerializer(serializers.ModelSerializer[User]):
     """A person of the portal."""
 
+    email = serializers.CharField(read_only=True, help_text="Empty where the portal knows none.")
     role = serializers.CharField(read_only=True)
 
     class Meta:
