@@ -65,6 +65,12 @@ class WordedSerializer(serializers.Serializer[Any]):
         return not self._errors
 
 
+def valid_data(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
+    """What was sent, once it is checked. Raises ValidationError, which names each wrong field."""
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
 class SlugField(serializers.SlugRelatedField[Any]):
     """A row by its name. Of a name that no database takes there is no row."""
 

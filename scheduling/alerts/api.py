@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from monitoring.clusters.models import Cluster
 from scheduling.alerts.alert_text import rule_text
@@ -145,7 +145,7 @@ class AlertRules(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @extend_schema(request=NewRuleSerializer, responses={201: AlertRuleSerializer})
     def create(self, request: Request) -> Response:
         """A new rule, which is judged within seconds."""
-        given = _valid(NewRuleSerializer(data=request.data))
+        given = valid_data(NewRuleSerializer(data=request.data))
         made = changing_rules.make_rule(caller(request), given)
         return Response(self._document(made.pk), status=201)
 
@@ -153,7 +153,7 @@ class AlertRules(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def partial_update(self, request: Request, pk: str) -> Response:
         """Change what is named. What it found ends where it watches something else from now on."""
         row = self.get_object()
-        changing_rules.change_rule(caller(request), row.pk, _valid(RuleChangeSerializer(data=request.data)))
+        changing_rules.change_rule(caller(request), row.pk, valid_data(RuleChangeSerializer(data=request.data)))
         return Response(self._document(row.pk))
 
     @extend_schema(responses={204: None})
@@ -167,14 +167,8 @@ class AlertRules(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def mute(self, request: Request, pk: str) -> Response:
         """Tell nobody of it for a while."""
         row = self.get_object()
-        changing_rules.mute_rule(caller(request), row.pk, _valid(MuteSerializer(data=request.data))["seconds"])
+        changing_rules.mute_rule(caller(request), row.pk, valid_data(MuteSerializer(data=request.data))["seconds"])
         return Response(self._document(row.pk))
 
     def _document(self, pk: int) -> Any:
         return AlertRuleSerializer(alert_rows.rules().get(pk=pk)).data
-
-
-def _valid(serializer: WordedSerializer) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    found: dict[str, Any] = serializer.validated_data
-    return found

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -13,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from monitoring.clusters.models import Cluster
 from scheduling.maintenance import selectors, services
@@ -85,7 +83,7 @@ class MaintenanceWindows(mixins.ListModelMixin, mixins.RetrieveModelMixin, views
     @extend_schema(request=NewMaintenanceSerializer, responses={201: MaintenanceSerializer})
     def create(self, request: Request) -> Response:
         """Plan one. No job is placed on its nodes that could run into it."""
-        asked = _valid(NewMaintenanceSerializer(data=request.data))
+        asked = valid_data(NewMaintenanceSerializer(data=request.data))
         row = services.plan_maintenance(caller(request), **asked)
         return Response(MaintenanceSerializer(row).data, status=201)
 
@@ -110,7 +108,7 @@ class Announcements(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
     @extend_schema(request=NewAnnouncementSerializer, responses={201: AnnouncementSerializer})
     def create(self, request: Request) -> Response:
         """Say something on all pages."""
-        row = services.announce_on_pages(caller(request), **_valid(NewAnnouncementSerializer(data=request.data)))
+        row = services.announce_on_pages(caller(request), **valid_data(NewAnnouncementSerializer(data=request.data)))
         return Response(AnnouncementSerializer(row).data, status=201)
 
     @extend_schema(responses={204: None})
@@ -118,9 +116,3 @@ class Announcements(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
         """Show it no more."""
         services.end_announcement(caller(request), self.get_object().pk)
         return Response(status=204)
-
-
-def _valid(serializer: WordedSerializer) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    found: dict[str, Any] = serializer.validated_data
-    return found

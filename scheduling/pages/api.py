@@ -18,11 +18,10 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import form_errors
+from gridportal.web.api_errors import form_errors, valid_data
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_parsing import BoundedJSONParser, JSONWithFilesParser, files_of
 from gridportal.web.api_permissions import may
@@ -90,13 +89,13 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, PublishActi
 
     @extend_schema(request=ApplicationSerializer, responses={201: ApplicationSerializer})
     def create(self, request: Request) -> Response:
-        fields = _valid(ApplicationSerializer(data=request.data))
+        fields = valid_data(ApplicationSerializer(data=request.data))
         made = registering.register_application(caller(request), fields)
         return Response(ApplicationSerializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=ApplicationSerializer, responses=ApplicationSerializer)
     def partial_update(self, request: Request, slug: str) -> Response:
-        fields = _valid(ApplicationSerializer(data=request.data, partial=True))
+        fields = valid_data(ApplicationSerializer(data=request.data, partial=True))
         registered = get_object_or_404(Application, slug=slug, owner__isnull=True)
         changed = registering.register_application(caller(request), fields, registered)
         return Response(ApplicationSerializer(changed).data)
@@ -202,7 +201,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         """Submit the same again as a job of the caller's; what the body names differs. Its input files come along, and
         more may be sent as with a submission: of one name the new one counts."""
         old = self.get_object()
-        changes = _valid(ResubmitSerializer(data=request.data, context={"request": request}))
+        changes = valid_data(ResubmitSerializer(data=request.data, context={"request": request}))
         keeps = changes.pop("keep_inputs", True)
         spec = job_spec.JobSpec.from_row(old).with_changes(changes, _key(request))
         return self._submit(spec if keeps else replace(spec, inputs=()), resubmitted_from=old)
@@ -242,7 +241,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         job = self.get_object()
         if not request.user.has_perm("scheduling.control_job", job):
             raise PermissionDenied("Only the owner of a job and operators may choose its group.")
-        asked = _valid(TakeSerializer(data=request.data))
+        asked = valid_data(TakeSerializer(data=request.data))
         taking.take_candidate(caller(request), job, asked["candidate"], asked["reason"])
         tasks.poll_runs.delay_on_commit(job.cluster)
         return self._detail(self.get_object())
@@ -335,11 +334,6 @@ def _preview(found: preview.Preview) -> dict[str, Any]:
         "explanation": documents.explanation(found.explanation),
         "ways": [{"words" if name == "label" else name: value for name, value in way.items()} for way in found.ways],
     }
-
-
-def _valid(serializer: Serializer[Any]) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
 
 
 def _key(request: Request) -> uuid.UUID | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
@@ -11,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from scheduling.jobs.project_models import Project
 from scheduling.projects import selectors, services
@@ -51,7 +49,7 @@ class Projects(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generi
     @extend_schema(request=NewProjectSerializer, responses={201: ProjectSerializer})
     def create(self, request: Request) -> Response:
         """Make one."""
-        asked = {"description": "", "members": []} | _valid(NewProjectSerializer(data=request.data))
+        asked = {"description": "", "members": []} | valid_data(NewProjectSerializer(data=request.data))
         return Response(ProjectSerializer(services.save_project(caller(request), None, **asked)).data, status=201)
 
     @extend_schema(request=NewProjectSerializer, responses=ProjectSerializer)
@@ -60,12 +58,6 @@ class Projects(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generi
         row = self.get_object()
         members = list(row.members.values_list("username", flat=True))
         own = {"name": row.name, "description": row.description, "members": members}
-        asked = own | _valid(NewProjectSerializer(data=request.data, partial=True))
+        asked = own | valid_data(NewProjectSerializer(data=request.data, partial=True))
         changed = services.save_project(caller(request), Project.objects.get(pk=row.pk), **asked)
         return Response(ProjectSerializer(changed).data)
-
-
-def _valid(serializer: WordedSerializer) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    found: dict[str, Any] = serializer.validated_data
-    return found

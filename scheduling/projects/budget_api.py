@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from scheduling.jobs.project_models import Project
 from scheduling.projects import budget_services
@@ -95,7 +95,7 @@ class Budgets(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
     @extend_schema(request=NewBudgetSerializer, responses={201: BudgetSerializer})
     def create(self, request: Request) -> Response:
         """Give a project a budget."""
-        asked = _valid(NewBudgetSerializer(data=request.data))
+        asked = valid_data(NewBudgetSerializer(data=request.data))
         project, reason = asked.pop("project"), asked.pop("reason")
         made = budget_services.make_budget(caller(request), project, asked, reason)
         return Response(BudgetSerializer(made).data, status=201)
@@ -105,16 +105,10 @@ class Budgets(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
         """Change what the body names; it has the version that was read, and a reason."""
         row = self.get_object()
         serializer = ChangedBudgetSerializer(data=request.data, partial=True)
-        asked = _valid(serializer)
+        asked = valid_data(serializer)
         for name in ("reason", "version"):
             if name not in asked:
                 raise ValidationError({name: ["This has to be there."]})
         reason, version = asked.pop("reason"), asked.pop("version")
         changed = budget_services.change_budget(caller(request), row.pk, asked, reason, version)
         return Response(BudgetSerializer(changed).data)
-
-
-def _valid(serializer: WordedSerializer) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    found: dict[str, Any] = serializer.validated_data
-    return found

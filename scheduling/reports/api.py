@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
@@ -11,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from scheduling.reports import schedule_services
 from scheduling.reports.core.report_times import ReportEvery
@@ -58,7 +56,7 @@ class ReportSchedules(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
     @extend_schema(request=NewReportScheduleSerializer, responses={201: ReportScheduleSerializer})
     def create(self, request: Request) -> Response:
         """Have a report sent."""
-        asked = _valid(NewReportScheduleSerializer(data=request.data))
+        asked = valid_data(NewReportScheduleSerializer(data=request.data))
         made = schedule_services.save_schedule(caller(request), None, **asked)
         return Response(ReportScheduleSerializer(made).data, status=201)
 
@@ -67,7 +65,7 @@ class ReportSchedules(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
         """Change what the body names; `people` and `tabs` replace all of them."""
         row = self.get_object()
         own = {"name": row.name, "every": row.every, "tabs": row.tabs, "people": row.people_names}
-        asked = own | _valid(NewReportScheduleSerializer(data=request.data, partial=True))
+        asked = own | valid_data(NewReportScheduleSerializer(data=request.data, partial=True))
         return Response(ReportScheduleSerializer(schedule_services.save_schedule(caller(request), row, **asked)).data)
 
     @extend_schema(responses={204: None})
@@ -75,9 +73,3 @@ class ReportSchedules(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
         """Send it no more."""
         schedule_services.remove_schedule(caller(request), self.get_object())
         return Response(status=204)
-
-
-def _valid(serializer: WordedSerializer) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    found: dict[str, Any] = serializer.validated_data
-    return found

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_errors import WordedSerializer, valid_data
 from scheduling.messages import message
 from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.core.move_progress import MoveStage, StageProgress, StageState
@@ -131,21 +131,21 @@ class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     def approve(self, request: Request, pk: str) -> Response:
         """Let the job move as proposed."""
-        reason = _valid(ReasonSerializer(data=request.data))["reason"]
+        reason = valid_data(ReasonSerializer(data=request.data))["reason"]
         return self._decide("approve", lambda row: deciding.approve(caller(request), row, reason))
 
     @extend_schema(request=ReasonSerializer, responses=DecisionDetailSerializer)
     @action(detail=True, methods=["post"])
     def refuse(self, request: Request, pk: str) -> Response:
         """Let it stay; a reason is needed."""
-        reason = _valid(ReasonSerializer(data=request.data))["reason"]
+        reason = valid_data(ReasonSerializer(data=request.data))["reason"]
         return self._decide("refuse", lambda row: deciding.refuse(caller(request), row, reason))
 
     @extend_schema(request=OverrideSerializer, responses=DecisionDetailSerializer)
     @action(detail=True, methods=["post"])
     def override(self, request: Request, pk: str) -> Response:
         """Let it move to other nodes, or to another number of them; a reason is needed."""
-        asked = _valid(OverrideSerializer(data=request.data))
+        asked = valid_data(OverrideSerializer(data=request.data))
         user, nodes, why, ranks = caller(request), asked["nodes"], asked["reason"], asked["ranks"]
         return self._decide("override", lambda row: deciding.override(user, row, nodes, why, ranks))
 
@@ -157,9 +157,3 @@ class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     def _detail(self, row: MoveDecision) -> Response:
         return Response(DecisionDetailSerializer(row).data)
-
-
-def _valid(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    found: dict[str, Any] = serializer.validated_data
-    return found

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
 from scheduling.matching import match_documents, selectors
@@ -149,7 +149,7 @@ class MatchRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
     @extend_schema(request=SendSerializer, responses={201: MatchRequestDetailSerializer})
     def create(self, request: Request) -> Response:
         """Send a request. A synchronous one is over in the answer: answered, or unmatched."""
-        asked = _valid(SendSerializer(data=request.data))
+        asked = valid_data(SendSerializer(data=request.data))
         sent = sending_requests.NewRequest(
             asked["request"], asked["cluster"], asked["lifetime"], asked["forecast"], asked["name"]
         )
@@ -183,7 +183,7 @@ class MatchRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
     @action(detail=False, methods=["post"])
     def check(self, request: Request) -> Response:
         """Try a request without keeping it: whether it can be read, and if not where; how many resources pass; why."""
-        asked = _valid(CheckSerializer(data=request.data))
+        asked = valid_data(CheckSerializer(data=request.data))
         tried = try_match(caller(request), asked["request"], asked["cluster"], forecast=asked["forecast"])
         return Response(checked_document(tried))
 
@@ -225,7 +225,7 @@ class SavedRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
     @extend_schema(request=SaveSerializer, responses={201: SavedRequestSerializer})
     def create(self, request: Request) -> Response:
         """Keep a request; of the same name the newer one counts."""
-        asked = _valid(SaveSerializer(data=request.data))
+        asked = valid_data(SaveSerializer(data=request.data))
         made = saving_requests.save_request(caller(request), asked["name"], asked["request"], shared=asked["shared"])
         return Response(SavedRequestSerializer(made).data, status=status.HTTP_201_CREATED)
 
@@ -267,16 +267,10 @@ class ResourceAds(APIView):
     @extend_schema(request=SetAdSerializer, responses=ResourceAdSerializer(many=True))
     def put(self, request: Request, cluster: str) -> Response:
         """Set or take away one; the answer has all."""
-        asked = _valid(SetAdSerializer(data=request.data))
+        asked = valid_data(SetAdSerializer(data=request.data))
         resource_policies.set_resource_ad(caller(request), cluster, asked["node"], asked["ad"])
         return Response(self._all(cluster))
 
     def _all(self, cluster: str) -> Any:
         rows: Any = selectors.resource_ads(cluster)
         return ResourceAdSerializer(rows, many=True).data
-
-
-def _valid(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    checked: dict[str, Any] = serializer.validated_data
-    return checked
