@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
+from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling.maintenance import selectors, services
@@ -32,7 +33,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         try:
             row = services.plan_maintenance(caller(request), **form.cleaned_data)
         except InputError as error:
-            form.add_error(error.field, f"Enter {error.accepted}.")
+            add_input_error(form, error)
         else:
             outcome = "is planned. No job is placed that could run into it."
             add_result(request, f"Maintenance of {row.cluster}", f"{reverse('maintenance')}#windows", outcome)
@@ -59,7 +60,7 @@ def announce(request: HttpRequest) -> HttpResponse:
         try:
             services.announce_on_pages(caller(request), **form.cleaned_data)
         except InputError as error:
-            form.add_error(error.field, f"Enter {error.accepted}.")
+            add_input_error(form, error)
         else:
             add_result(request, "The announcement", f"{reverse('maintenance')}#announcements", "is made.")
             return redirect("maintenance")

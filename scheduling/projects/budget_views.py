@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import ConflictError, InputError
+from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling.jobs.project_models import Project
@@ -32,7 +33,7 @@ def edit(request: HttpRequest, name: str, pk: int | None = None) -> HttpResponse
     try:
         saved = _saved(request, project, row, form)
     except InputError as error:
-        form.add_error(error.field, f"Enter {error.accepted}.")
+        add_input_error(form, error)
         return _form(request, project, row, form, 422)
     except ConflictError as error:
         return _conflict(request, project, row, str(error))

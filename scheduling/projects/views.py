@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
+from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling.jobs.filters import PRESETS
@@ -89,7 +90,7 @@ def edit(request: HttpRequest, name: str = "") -> HttpResponse:
         try:
             saved = services.save_project(caller(request), row, **form.cleaned_data)
         except InputError as error:
-            form.add_error(error.field, f"Enter {error.accepted}.")
+            add_input_error(form, error)
         else:
             add_result(request, f"Project {saved.name}", saved.get_absolute_url(), "is saved.")
             return redirect(saved)

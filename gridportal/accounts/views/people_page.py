@@ -16,6 +16,7 @@ from gridportal.accounts.forms import InviteForm
 from gridportal.accounts.models import User
 from gridportal.accounts.roles import ALL_ROLES, MAY
 from gridportal.base.errors import GridPortalError, InputError
+from gridportal.web.form_errors import add_input_error
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
@@ -41,7 +42,7 @@ def invite(request: HttpRequest) -> HttpResponse:
         try:
             person, password = managing.invite(caller(request), **form.cleaned_data)
         except InputError as error:
-            form.add_error(error.field if error.field in form.fields else None, f"Enter {error.accepted}.")
+            add_input_error(form, error)
         else:
             return _page(request, InviteForm(), invited=person, password=password)
     return _page(request, form, status=422)

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
+from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling.reports import schedule_services
@@ -49,7 +50,7 @@ def edit(request: HttpRequest, pk: int | None = None) -> HttpResponse:
         try:
             saved = schedule_services.save_schedule(caller(request), row, **form.cleaned_data)
         except InputError as error:
-            form.add_error(error.field, f"Enter {error.accepted}.")
+            add_input_error(form, error)
         else:
             add_result(
                 request, f"Report {saved.name}", saved.get_absolute_url(), f"is sent next on {saved.next_at:%Y-%m-%d}."
