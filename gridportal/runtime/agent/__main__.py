@@ -110,7 +110,15 @@ def _prepared(options: argparse.Namespace) -> Server:
     )
     if depot:
         signal.signal(signal.SIGCHLD, lambda *_: _end_with_depot(server))
+        if not _depot_lives(depot_pid):  # it ended before this agent listened for its end
+            _end_with_depot(server)
     return server
+
+
+def _depot_lives(depot_pid: tuple[int, ...]) -> bool:
+    """Whether no process of `depot_pid`, children of this one, has ended."""
+    look = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return all(os.waitid(os.P_PID, pid, look) is None for pid in depot_pid)
 
 
 def _end_with_depot(server: Server) -> None:

@@ -70,9 +70,11 @@ def state_of(portal: Portal, job: int) -> tuple[str, str]:
 
 
 def started(portal: Portal, **asking: Any) -> int:
-    """A job that sleeps, placed and running on Slurm."""
+    """A job that sleeps, placed and running on Slurm, with both ranks begun: Slurm says running before it has."""
     job = portal.submit("sleep", 2, asking=asking, seconds=600)
     portal.follow(job, "job.state == 'running'", first="tasks.place_jobs('hpc')")
+    begun = Path(directory_of(portal, job), "begun")
+    wait_for(lambda: begun.exists() and begun.read_text().count("begun") == 2, "both ranks")
     return job
 
 

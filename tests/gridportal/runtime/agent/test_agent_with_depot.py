@@ -14,7 +14,7 @@ import pytest
 from gridportal.runtime.depot import depot_access
 from gridportal.runtime.depot.depot_client import Depots
 from gridportal.runtime.depot.slabs import MOST_BYTES, Slab
-from tests.gridportal.runtime.agent.agents import KEY, Portal, agent, until
+from tests.gridportal.runtime.agent.agents import KEY, ROOT, Portal, agent, until
 
 NAME = "0123456789abcdef-0-0"
 SIZE = 32 * 2**20
@@ -96,6 +96,27 @@ def test_an_agent_ends_with_its_depot(tmp_path: Path) -> None:
     with agent(f"unix:{tmp_path}/n1.sock", "n1", *more) as process:
         (depot,) = until(lambda: children(process.pid), "the depot")
         os.kill(depot, signal.SIGKILL)
+        assert process.wait(30) == 1
+        assert process.stderr is not None
+        assert "so that both start anew" in process.stderr.read()
+
+
+def test_an_agent_ends_with_a_depot_that_ended_before_it_listened_for_that(tmp_path: Path) -> None:
+    """The depot is killed as soon as it is forked, while the agent still starts."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(
+        "import os, signal\nfork = os.fork\n"
+        "def killed():\n"
+        "    pid = fork()\n"
+        "    if pid:\n"
+        "        os.kill(pid, signal.SIGKILL)\n"
+        "        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)\n"
+        "    return pid\n"
+        "os.fork = killed\n"
+    )
+    more = ("--depot", "127.0.0.1:0", "--depot-folder", str(tmp_path / "depot"))
+    with agent(f"unix:{tmp_path}/n1.sock", "n1", *more, env={"PYTHONPATH": f"{site}:{ROOT}"}) as process:
         assert process.wait(30) == 1
         assert process.stderr is not None
         assert "so that both start anew" in process.stderr.read()
