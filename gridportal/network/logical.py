@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gridportal.base.errors import InputError
-from gridportal.network.routes import Path, Routes, Spread
+from gridportal.network.routes import Core, Path, Routes, Spread
 from gridportal.network.routing_rules import SHORT, RoutingRules
 from gridportal.network.topology import Link, Topology, dump, parse
 
@@ -50,10 +50,11 @@ def logical_topology(topology: Topology, nodes: Sequence[str]) -> Logical:
     Kept are the chosen nodes, every link on a path between two of them, and network nodes where paths part or join;
     a network node with two neighbours on such paths becomes part of a link. Branches without chosen nodes, and links
     that static routing does not use, are left out. Where no file could say how traffic goes on these links, every
-    switch on a path is kept. A flow query for flows among the chosen nodes gives on the logical topology (`routing=`
-    the answer itself, or by the topology's own `routing`) the same rates as on the whole one; a link of it shows the
-    least bandwidth of its chain, but keeps the links that it stands for, because the traffic that is there may yield on
-    one of them and not on another.
+    switch on a path is kept; and where that is not enough, because a hash chooses among parallel links, all links from
+    which it chooses, as they are. A flow query for flows among the chosen nodes gives on the logical topology
+    (`routing=` the answer itself, or by the topology's own `routing`) the same rates as on the whole one; a link of it
+    shows the least bandwidth of its chain, but keeps the links that it stands for, because the traffic that is there
+    may yield on one of them and not on another.
     Cost: m^2 paths for m nodes. Raises InputError for a node that is no compute node or is named twice.
 
     >>> from gridportal.network.topology import parse
@@ -72,8 +73,12 @@ def logical_topology(topology: Topology, nodes: Sequence[str]) -> Logical:
     if rules is None:
         every = {end for path in ways.values() for arc, _ in path.loads for end in (routes.tail[arc], routes.head[arc])}
         small, translated = _drawn(routes, ways, nodes, every)
-        rules = _rules(small, translated, topology.routing) or RoutingRules(topology.routing.rule)
+        rules = _rules(small, translated, topology.routing)
     arcs = {arc for path in ways.values() for arc, _ in path.loads}
+    if rules is None:
+        arcs |= _choices(routes, ways)
+        small, translated = _as_it_is(routes, ways, nodes, arcs)
+        rules = _whole_rules(small, ways, topology.routing)
     network = sum(node.kind == "network" for node in topology.nodes)
     met = {routes.head[arc] for arc in arcs if routes.forwards[routes.head[arc]]}
     used = {arc >> 1 for arc in arcs}
@@ -92,6 +97,45 @@ def _drawn(
     topology = routes.topology
     shown = tuple(node for node in topology.nodes if node.id in inside)
     return replace(topology, nodes=shown, links=links, routing=SHORT), translated
+
+
+def _choices(routes: Routes, ways: Mapping[tuple[str, str], Path]) -> set[int]:
+    """All arcs from which the rule chooses on the way of a pair that has no fixed path."""
+    core, found = Core(routes), set[int]()
+    for source, target in set(ways) - set(routes.topology.routing.paths):
+        b = routes.place[target]
+        reached, todo = {b}, [routes.place[source]]
+        while todo:
+            arcs = core.following(todo.pop(), b)
+            found.update(arcs)
+            todo += {routes.head[arc] for arc in arcs} - reached
+            reached.update(todo)
+    return found
+
+
+def _as_it_is(
+    routes: Routes, ways: Mapping[tuple[str, str], Path], nodes: Sequence[str], arcs: set[int]
+) -> tuple[Topology, dict[tuple[str, str], Path]]:
+    """The topology of these links, in their order, and the paths there."""
+    topology, kept = routes.topology, sorted({arc >> 1 for arc in arcs})
+    place = {link: at for at, link in enumerate(kept)}
+    links = tuple(topology.links[link] for link in kept)
+    inside = {*nodes, *(end for link in links for end in (link.source, link.target))}
+    shown = tuple(node for node in topology.nodes if node.id in inside)
+
+    def there(path: Path) -> Path:
+        new = {arc: 2 * place[arc >> 1] + (arc & 1) for arc, _ in path.loads}
+        spread = tuple((new[arc], part) for arc, part in path.spread)
+        return Path(tuple(new[arc] for arc in path.arcs), path.several, spread)
+
+    translated = {ends: there(path) for ends, path in ways.items()}
+    return replace(topology, nodes=shown, links=links, routing=SHORT), translated
+
+
+def _whole_rules(topology: Topology, ways: Mapping[tuple[str, str], Path], whole: RoutingRules) -> RoutingRules:
+    """The whole network's rules as far as they are about these pairs and switches."""
+    paths = {ends: whole.paths[ends] for ends in ways if ends in whole.paths}
+    return RoutingRules(whole.rule, paths, _tables(topology, whole))
 
 
 def _rules(topology: Topology, ways: Mapping[tuple[str, str], Path], whole: RoutingRules) -> RoutingRules | None:

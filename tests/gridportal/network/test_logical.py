@@ -12,7 +12,8 @@ from gridportal.base.errors import InputError
 from gridportal.network.flows import Flow, flow_query
 from gridportal.network.logical import Logical, LogicalLink, logical_topology
 from gridportal.network.routes import Routes
-from gridportal.network.topology import Link, Node, Topology
+from gridportal.network.routing_rules import RoutingRules
+from gridportal.network.topology import Link, Node, Topology, dump, parse
 from tests.gridportal.network.networks import fat_tree, random_network
 
 networks = st.builds(
@@ -99,6 +100,23 @@ def test_nodes_without_a_path_stand_alone() -> None:
 def test_of_several_paths_only_the_one_in_use_is_drawn() -> None:
     small = logical_topology(fat_tree(4), ["n0.0.0", "n1.0.0"]).topology
     assert len(small.links) == 1
+
+
+def test_a_saved_one_has_each_parallel_link_that_a_hash_chooses_from_in_its_order() -> None:
+    """Four pairs over four wires between two switches, of which the hash takes three."""
+    names = [f"{side}{i}" for side in "ab" for i in range(4)]
+    nodes = (*map(Node, names), *(Node(name, "network") for name in "st"))
+    ends = [*((name, "s" if name < "b" else "t") for name in names), *[("s", "t")] * 4]
+    links = tuple(Link(a, b, 100, 100 - place) for place, (a, b) in enumerate(ends))
+    whole = Topology("wires", False, "links", nodes, links, RoutingRules("ecmp-hash"))
+    chosen = [name for name in names if name[1] in "02"]
+    small = logical_topology(whole, chosen)
+    flows = [Flow(a, b) for a in chosen for b in chosen if a != b]
+    saved = parse(dump(small.topology))
+    rates = [[one.bandwidth for one in flow_query(net, flows)] for net in (whole, saved)]
+    assert rates[0] == rates[1]
+    assert len({link for path in small.ways.values() for link in path.arcs if link >> 1 > 3}) > 1, "several are taken"
+    assert small.left_out == (0, 4, 4)
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,6 @@ def test_the_logical_topology_answers_as_the_whole_one(topology, data):
     whole = flow_query(topology, flows)
     answers = flow_query(part.topology, flows, routing=part)
     assert [one.bandwidth for one in answers] == pytest.approx([one.bandwidth for one in whole])
-    between = [frozenset((link.source, link.target)) for link in topology.links]
-    if topology.routing.rule == "ecmp-hash" and len(set(between)) < len(between):
-        return  # which of several parallel links the hash chooses goes by their order, and a saved one may have another
     saved = parse(json.loads(json.dumps(remos.logical_document(part, 0.0, {}))))
     again = flow_query(saved, flows)
     assert [one.bandwidth for one in again] == pytest.approx([one.bandwidth for one in whole])
