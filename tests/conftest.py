@@ -29,10 +29,11 @@ from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
 from tests import in_turn, migrated
+from tests.first_reading import pytest_xdist_setupnodes
 from tests.no_silent_skips import pytest_runtest_makereport
 from tests.side_by_side import pytest_xdist_make_scheduler
 
-__all__ = ["pytest_runtest_makereport", "pytest_xdist_make_scheduler"]
+__all__ = ["pytest_runtest_makereport", "pytest_xdist_make_scheduler", "pytest_xdist_setupnodes"]
 
 # While thousands of tests are read little becomes garbage, and to look for it again and again takes half of the time.
 gc.disable()
