@@ -28,7 +28,11 @@ API = [name for name in NAMES if name.startswith("api-")]
 COLUMN = {"user": "other", "operator": "operator", "manager": "manager", "administrator": "administrator"}
 #: Those with the fewest and the most rights, and one between them; `make test-slow` has the others.
 SOME = ("anonymous", "user", "administrator")
-CHANGES = [("other", "operator"), ("other", "administrator"), ("operator", "user"), ("operator", "manager")]
+#: More rights and fewer; `make test-slow` has the changes to roles between.
+CHANGES = [
+    *(("other", "administrator"), ("operator", "user")),
+    *(pytest.param(*each, marks=pytest.mark.slow) for each in (("other", "operator"), ("operator", "manager"))),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import pytest
 import typer.main
 from django.urls import Resolver404, get_resolver, resolve
 from typer.testing import CliRunner
@@ -32,29 +31,29 @@ def test_the_pages_name_addresses_at_all():
     assert "/healthz" in addresses(ROOT / "docs" / "administrator.md")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_address_resolves(page):
+def test_every_address_resolves():
     missing = []
-    for address in addresses(page):
-        try:
-            resolve(address, get_resolver().urlconf_name)
-        except Resolver404:
-            missing.append(address)
+    for page in PAGES:
+        for address in addresses(page):
+            try:
+                resolve(address, get_resolver().urlconf_name)
+            except Resolver404:
+                missing.append((page.name, address))
     assert not missing
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_and_option_is_there(page):
+def test_every_command_and_option_is_there():
+    everything = typer.main.get_command(app)
     wrong = [
-        f"gridportal {words}{rest}"
+        (page.name, f"gridportal {words}{rest}")
+        for page in PAGES
         for words, rest in COMMAND.findall(page.read_text(encoding="utf-8"))
-        if not _is_known(words.split(), re.findall(r"(?<= )--[a-z-]+", f" {rest.partition(' -- ')[0]}"))
+        if not _is_known(everything, words.split(), re.findall(r"(?<= )--[a-z-]+", f" {rest.partition(' -- ')[0]}"))
     ]
     assert not wrong
 
 
-def _is_known(words: list[str], options: list[str]) -> bool:
-    command: Any = typer.main.get_command(app)
+def _is_known(command: Any, words: list[str], options: list[str]) -> bool:
     if words[0] not in command.commands:
         return not options  # prose, such as a folder's name
     while words and words[0] in getattr(command, "commands", {}):
@@ -65,19 +64,22 @@ def _is_known(words: list[str], options: list[str]) -> bool:
     return set(options) <= known
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_make_target_is_there_and_explained_by_make_help(page):
+def test_every_make_target_is_there_and_explained_by_make_help():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     explained = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
     phony = set(makefile.partition(".PHONY: ")[2].splitlines()[0].split())
     assert phony <= explained
-    assert set(re.findall(r"`make ([a-z-]+)", page.read_text(encoding="utf-8"))) <= explained
+    named = {page.name: set(re.findall(r"`make ([a-z-]+)", page.read_text(encoding="utf-8"))) for page in PAGES}
+    assert {name: targets - explained for name, targets in named.items() if targets - explained} == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_link_to_a_file_leads_to_one(page):
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+def test_every_link_to_a_file_leads_to_one():
+    links = [
+        (page, link)
+        for page in PAGES
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    ]
+    assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
 
 
 def test_the_example_of_the_command_line_uses_every_top_level_command():
