@@ -70,6 +70,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "gridportal.web.middleware.ContentSecurityPolicyMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "gridportal.web.write_limit.WriteLimitMiddleware",
 ]
 
 ROOT_URLCONF = "gridportal.urls"
@@ -185,6 +186,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": [
         "gridportal.web.api_limits.PersonThrottle",
         "gridportal.web.api_limits.StrangerThrottle",
+        "gridportal.web.write_limit.WriteThrottle",
     ],
     "EXCEPTION_HANDLER": "gridportal.web.api.explain",
 }
@@ -249,9 +251,14 @@ LOGGING = {
     "filters": {
         "refusals": {"()": "gridportal.web.log_filters.RefusalsInOneLine"},
         "request-ids": {"()": "gridportal.web.log_filters.RequestIds"},
+        "secrets": {"()": "gridportal.web.log_filters.HiddenSecrets"},
     },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals", "request-ids"]},
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["refusals", "request-ids", "secrets"],
+        },
     },
     "root": {"handlers": ["stderr"], "level": PORTAL.log_level.upper()},
 }

@@ -21,6 +21,7 @@ from scheduling.resource_requests.services import request_rounds
 from scheduling.runs.services import job_depots
 from scheduling.skeletons.services import stored_skeletons
 from scheduling.usage.services import counting_use
+from scheduling.workload_logs.services import removing_logs
 
 #: Seconds between two rounds of placing on one cluster while new jobs come.
 _PAUSE = 0.25
@@ -149,3 +150,10 @@ def tend_use() -> None:
     """Add what has ended to the sums that reports are read from, and tell of budgets that are nearly used."""
     counting_use.tend_use()
     budget_services.warn_of_budgets()
+    removing_logs.finish_removals()
+
+
+@task(name="scheduling.tasks.remove_log")
+def remove_log(name: str) -> None:
+    """Remove a log that was read, as somebody asked."""
+    removing_logs.remove_log(name)

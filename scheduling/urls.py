@@ -26,6 +26,7 @@ from scheduling.pages.views import (
     submit,
     trial,
     use_page,
+    workload_logs_page,
 )
 from scheduling.projects import budget_views as budgets
 from scheduling.projects import views as projects
@@ -134,7 +135,10 @@ urlpatterns: list[URLPattern] = [
     path("notices/read", notices.read, name="notices-read"),
     path("notices/test", notices.test, name="notices-test"),
     path("notices/settings", notices.notice_settings, name="notice-settings"),
-    path("reports/", reports.report, name="report"),
+    path("reports/", range_reports.first_tab, name="reports"),
+    path("reports/skeletons/", reports.report, name="report"),
+    path("reports/logs/", workload_logs_page.logs, name="workload-logs"),
+    path("reports/logs/<str:name>/remove", workload_logs_page.remove, name="workload-log-remove"),
     path("reports/use.csv", reports.report_csv, name="report-csv"),
     path("reports/report.pdf", range_reports.report_pdf, name="report-pdf"),
     path("reports/by-mail/", schedules.schedules, name="report-schedules"),

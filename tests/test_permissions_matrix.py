@@ -26,6 +26,7 @@ from scheduling.matching.models import SavedRequest
 from scheduling.projects.models import Budget
 from scheduling.reports.models import ReportSchedule
 from scheduling.resource_requests.models import MatchRequest
+from scheduling.workload_logs.models import LoggedCluster
 from tests.scheduling.placing.trial_grid import keep_skeleton
 from tests.scheduling.rescheduling.proposals import propose
 
@@ -228,7 +229,11 @@ TABLE = {
     ("api-notice-settings", "PATCH"):    "401 200 200 200 200 200",
     ("api-notices-test", "POST"):        "401 201 201 201 201 201",
     ("depots", "GET"):                   "302 403 403 200 200 200",
+    ("reports", "GET"):                  "302 302 302 302 302 302",
     ("report", "GET"):                   "302 200 200 200 200 200",
+    ("workload-logs", "GET"):            "302 403 403 403 403 200",
+    ("workload-log-remove", "GET"):      "302 403 403 403 403 200",
+    ("workload-log-remove", "POST"):     "302 403 403 403 403 302",
     ("report-csv", "GET"):               "302 200 200 200 200 200",
     ("report-pdf", "GET"):               "302 200 200 200 200 200",
     ("report-sections", "GET"):          "302 403 403 200 200 200",
@@ -477,6 +482,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     sent_at = {"next_at": now, "tabs": ["people"]}
     report = ReportSchedule.objects.create(name="board", owner=people["manager"], **sent_at)
     report.people.add(people["user"])
+    LoggedCluster.objects.create(name="old", start=now)
     sent = MatchRequest.objects.create(owner=people["user"], cluster="grid", text="[]", lifetime=600).pk
     saved = SavedRequest.objects.create(owner=people["user"], name="mine", text="[]").pk
     brought = save_program(people["user"], ProgramRequest("Mine", content=b"#!/bin/sh\n")).slug
@@ -518,6 +524,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         "migrations-dry-run": [],
         "report-sections": ["moves"],
         "report-sections-csv": ["moves"],
+        "workload-log-remove": ["old"],
         "experiments": [],
         "experiment-start": [],
         "experiment-newest": ["slowdown"],

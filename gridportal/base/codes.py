@@ -40,12 +40,14 @@ class Code(StrEnum):
     IN_LINE = "in_line", "older"
     NOT_MEASURED = "not_measured", "cluster"
     AFTER_JOBS = "after_jobs", "waits_for", "more"  # waits_for: {"job", "state", "has_to_succeed"} of each
+    BUDGET_WAITS = "budget_waits", "project", "allocated", "ends"  # node-hours of which nothing is left
     BUSY_IN_QUEUE = "busy_in_queue", "cluster", "start"
 
     # what becomes of it before it runs
     ACCEPTED = "accepted"
     AFTER_JOBS_OVER = "after_jobs_over"
     AFTER_NEVER = "after_never", "job", "state"
+    BUDGET_GOES_ON = "budget_goes_on", "project"
     MEASURING = "measuring"
     BEING_STARTED = "being_started"
     FREE_NOW = "free_now"
@@ -273,6 +275,7 @@ class Code(StrEnum):
     # how far the budget of a project is used; node-hours
     BUDGET_LOW = "budget_low", "project", "used", "allocated", "ends"
     BUDGET_USED_UP = "budget_used_up", "project", "used", "allocated", "ends", "refuses"
+    BUDGET_USED_UP_WAITS = "budget_used_up_waits", "project", "used", "allocated", "ends"
 
     # how a job ended that was read from a log of another system
     LOG_FAILED = "log_failed", "line"

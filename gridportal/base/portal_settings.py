@@ -129,6 +129,11 @@ class PortalSettings(sign_in_settings.SignInSettings):
     submission_wait: float = Field(
         3.0, gt=0, description="Seconds that a submission over REST may wait for a thread; then the same."
     )
+    writes_a_minute: int = Field(
+        600,
+        ge=1,
+        description="Forms and changes over REST that one person may send in a minute; then 429 with Retry-After.",
+    )
     token_days: int = Field(
         365, ge=0, le=3650, description="Days that an API token lasts at most. 0: tokens without an end are permitted."
     )

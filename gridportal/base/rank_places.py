@@ -79,8 +79,14 @@ def size(ranks: int, nodes: int | None) -> str:
     >>> size(4, 4), size(8, 2), size(8, None), size(1, 1)
     ('4 nodes', '8 ranks on 2 nodes', '8 ranks', '1 node')
     """
-    of_nodes = f"{nodes} node{'' if nodes == 1 else 's'}"
-    if nodes == ranks:
-        return of_nodes
+    return full_size(ranks, nodes) if nodes != ranks else f"{nodes} node{'' if nodes == 1 else 's'}"
+
+
+def full_size(ranks: int, nodes: int | None) -> str:
+    """The same, where each is said whatever the other is.
+
+    >>> full_size(4, 4), full_size(8, None), full_size(1, 1)
+    ('4 ranks on 4 nodes', '8 ranks', '1 rank on 1 node')
+    """
     of_ranks = f"{ranks} rank{'' if ranks == 1 else 's'}"
-    return of_ranks if nodes is None else f"{of_ranks} on {of_nodes}"
+    return of_ranks if nodes is None else f"{of_ranks} on {nodes} node{'' if nodes == 1 else 's'}"

@@ -51,6 +51,8 @@ SECTIONS = {
     "report-schedules": "reports",
     "report-schedule-new": "reports",
     "report-schedule-edit": "reports",
+    "workload-logs": "reports",
+    "workload-log-remove": "reports",
     "alerts": "alerts",
     "alert-rule": "alerts",
     "alert-rule-new": "alerts",

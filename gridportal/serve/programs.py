@@ -4,6 +4,7 @@ from __future__ import annotations
 
 WEB_THREADS = 8  # of each process of the web server; each keeps a connection to the database
 WEB_WORKER = "gridportal.serve.web_worker.Worker"
+ACCESS_LOG = "gridportal.serve.access_log.AccessLog"
 
 
 def web(
@@ -27,6 +28,8 @@ def web(
         "5",
         "--access-logfile",
         access_log,
+        "--logger-class",
+        ACCESS_LOG,
     ]
 
 

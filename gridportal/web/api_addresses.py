@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.web.api_parsing import TooLarge
-from gridportal.web.upload_limit import FormTooLong
+from gridportal.web.upload_limit import FileNameError, FormTooLong
 
 _SHOWN = 200  # characters of an address that a sentence repeats
 
@@ -66,13 +66,13 @@ class Index(APIView):
 
 def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django refuses by itself, such as a body beyond all bounds, in the same two forms as 404."""
-    said = str(exception) if isinstance(exception, FormTooLong) else ""
+    said = str(exception) if isinstance(exception, FormTooLong | FileNameError) else ""
     if not _is_api(request):
-        return render(request, "400.html", {"too_big": said}, status=400)
+        return render(request, "400.html", {"said": said}, status=400)
     if isinstance(exception, RequestDataTooBig):
         return JsonResponse({"detail": said or TooLarge.default_detail}, status=TooLarge.status_code)
     detail = f"This request cannot be read; {reverse('api-docs')} says what each address takes."
-    return JsonResponse({"detail": detail}, status=400)
+    return JsonResponse({"detail": said or detail}, status=400)
 
 
 def handle_404(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -13,6 +13,7 @@ from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 
 MAX_BYTES = 1_000_000
+_OF_THE_FRAMEWORK = "Multipart form parse error - "
 
 
 class TooLarge(APIException):
@@ -51,7 +52,10 @@ class JSONWithFilesParser(MultiPartParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        form = super().parse(stream, media_type, parser_context)
+        try:
+            form = super().parse(stream, media_type, parser_context)
+        except ParseError as error:
+            raise ParseError(str(error.detail).removeprefix(_OF_THE_FRAMEWORK)) from error
         text = form.data.get(self.document_part, "{}")
         if len(text) > MAX_BYTES:
             raise TooLarge

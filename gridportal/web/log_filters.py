@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from gridportal.web.hidden_secrets import without_secrets
 from gridportal.web.middleware import current_request_id
 
 _REFUSED = 403
@@ -16,6 +17,17 @@ class RefusalsInOneLine(logging.Filter):
         """Always true; the traceback goes."""
         if getattr(record, "status_code", None) == _REFUSED:
             record.exc_info = record.exc_text = None
+        return True
+
+
+class HiddenSecrets(logging.Filter):
+    """What was shared by a link is not to be opened by whoever reads the log."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Always true; the secrets go."""
+        message = record.getMessage()
+        if (shown := without_secrets(message)) != message:
+            record.msg, record.args = shown, ()
         return True
 
 

@@ -1,12 +1,14 @@
-"""A form with files that is longer than any job may bring is refused before it is read."""
+"""A form with files: one that is longer than any job may bring is refused before it is read, and so is a file of a name
+that Django would leave out without a word."""
 
 from __future__ import annotations
 
-from typing import IO, Any
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
+from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 #: Bytes of the rest of a form, and of what stands between its parts.
 _REST = 2_000_000
@@ -16,21 +18,39 @@ class FormTooLong(RequestDataTooBig):
     """With the sentence that says how long it may be."""
 
 
+class FileNameError(MultiPartParserError):
+    """With the sentence that says which name it is."""
+
+
+class NamedFilesParser(MultiPartParser):
+    """Django's, but for names such as `..`: it leaves their files out."""
+
+    def sanitize_file_name(self, file_name: str) -> str | None:
+        """Raises FileNameError."""
+        plain: str | None = super().sanitize_file_name(file_name)
+        if plain is None:
+            raise FileNameError(f"A file cannot be called {file_name[:80]!r}; accepted is a name, without a folder.")
+        return plain
+
+
 class UploadLimit(FileUploadHandler):
-    """Looks at the length alone; those behind it take the files."""
+    """Looks at the length, and has those behind it take the files, by the names that NamedFilesParser reads."""
 
     def handle_raw_input(
         self,
-        input_data: IO[bytes],
+        input_data: Any,  # a stream of bytes
         META: dict[str, Any],  # noqa: N803  # called so by Django
         content_length: int,
         boundary: str,
         encoding: str | None = None,
-    ) -> None:
-        """Raises FormTooLong."""
+    ) -> tuple[Any, Any]:
+        """The values and the files. Raises FormTooLong, FileNameError."""
         most = settings.PORTAL.job_input_bytes + _REST
         if content_length > most:
             raise FormTooLong(f"The form with its files is too long; accepted are at most {most / 1e6:.4g} MB.")
+        handlers = self.request.upload_handlers if self.request else []
+        others = [each for each in handlers if each is not self]
+        return NamedFilesParser(META, input_data, others, encoding).parse()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         """For the next one."""

@@ -18,7 +18,7 @@ from scheduling.jobs.core import job_numbers
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.core.states import ACTIVE, JobState
 from scheduling.jobs.models import Application, Job
-from scheduling.jobs.selectors import visible_applications
+from scheduling.jobs.selectors import visible_applications, without_logs
 
 PRESETS: Mapping[str, tuple[str, timedelta]] = {
     "15m": ("last 15 min", timedelta(minutes=15)),
@@ -100,7 +100,8 @@ class JobFilterForm(forms.Form):
             *((state.value, state.value) for state in JobState),
         ]
         visible = visible_applications(user) if user else Application.objects.filter(owner__isnull=True)
-        names = visible.values_list("slug", "name")
+        chosen = str(data.get("application", ""))
+        names = without_logs(visible, chosen if chosen.isprintable() else "").values_list("slug", "name")
         self.fields["application"].choices = [("", "any"), *names]  # type: ignore[attr-defined]
         self.fields["q"].widget.attrs |= {
             "type": "search",

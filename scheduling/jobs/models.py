@@ -105,6 +105,11 @@ class Application(models.Model):
             tell(f"application {row.slug}: its stop_means", means.why)
         return row
 
+    @property
+    def is_of_log(self) -> bool:
+        """Whether it stands for a program in a log of another system: nothing can run it."""
+        return not self.command
+
     def get_absolute_url(self) -> str:
         return reverse("application", args=[self.slug])
 
@@ -186,8 +191,10 @@ class Job(models.Model):
         default=list, blank=True, help_text="Files that came with it: list of {name, digest, size}."
     )
     held_back = models.BooleanField(
-        default=False, help_text="It waits for other jobs, not for nodes: the line of its cluster goes past it."
+        default=False,
+        help_text="It waits for other jobs or for node-hours, not for nodes: the line of its cluster goes past it.",
     )
+    held_until = models.DateTimeField(null=True, blank=True, help_text="Until when it was held back, where it was.")
     by_hand = models.BooleanField(
         default=False, help_text="Once its groups are tried it waits until a person takes one of them."
     )

@@ -74,6 +74,11 @@ def visible_applications(user: User) -> QuerySet[Application]:
     return Application.objects.all() if user.role in SEES_ALL else usable_applications(user)
 
 
+def without_logs(applications: QuerySet[Application], slug: str = "") -> QuerySet[Application]:
+    """Those that can run; the programs of logs that were read are left out, but for the one with this short name."""
+    return applications.exclude(~Q(slug=slug), command=[])
+
+
 def may_use(user: User, application: Application) -> bool:
     """Whether a person may submit it."""
     if application.owner_id in (None, user.pk):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import decimal
+import re
 from collections.abc import Callable
 from operator import ge, gt, le, lt
 
+from gridportal.base.rates import rate_text
 from scheduling.matching.core.answers import (
     AggregateReport,
     ClauseReport,
@@ -75,10 +77,25 @@ def nearest_message(report: ClauseReport) -> str:
     if report.best is None or report.asked is None or _holds(report):
         return ""
     if report.best == report.asked:
-        return f"best {report.best:.17g}, asked {report.operator} {report.asked:.17g}"
+        rate = _in_units(report.text, report.best)
+        return f"best {report.best:.17g}{rate}, asked {report.operator} {report.asked:.17g}{rate}"
     texts = ((f"{report.best:.{digits}g}", f"{report.asked:.{digits}g}") for digits in _DIGITS)
     best, asked = next(each for each in texts if each[0] != each[1] and not _compared(report.operator, *each))
-    return f"best {best}, asked {report.operator} {asked}"
+    rates = [_in_units(report.text, value) for value in (report.best, report.asked)]
+    return f"best {best}{rates[0]}, asked {report.operator} {asked}{rates[1]}"
+
+
+#: A bandwidth of an ad, alone or held against a number: its figures are bit/s.
+_RATE = re.compile(r"(?:(?:min|max|sum)\()?(?:other\.)?[rl]?bandwidth\)?(?:\s*[<>]=?\s*\S+)?", re.IGNORECASE)
+
+
+def _in_units(text: str, value: float) -> str:
+    """A figure of this expression as people read it elsewhere, in brackets; empty where it is no bandwidth.
+
+    >>> _in_units("other.bandwidth >= 50000000", 4e7), _in_units("other.memory >= 8", 4.0)
+    (' (40 Mbit/s)', '')
+    """
+    return f" ({rate_text(value)})" if _RATE.fullmatch(text.strip()) else ""
 
 
 #: Digits of a number, as few as say what is so: 17 are the number itself.
@@ -121,7 +138,7 @@ def change_message(explanation: MatchExplanation) -> str:
     if nearest is None:
         return f"The smallest change: do without {texts}."
     order = f"{report.operator.rstrip('=')}="
-    return f"The smallest change: ask for {order} {_reached(nearest, order)} in {texts}."
+    return f"The smallest change: ask for {order} {_reached(nearest, order)}{_in_units(texts, nearest)} in {texts}."
 
 
 def conflict_message(explanation: MatchExplanation, report: ClauseReport) -> str:
@@ -131,7 +148,9 @@ def conflict_message(explanation: MatchExplanation, report: ClauseReport) -> str
 
 def aggregate_message(report: AggregateReport) -> str:
     """An aggregate of the set, who has it, and for whom it has no value."""
-    value = "no number" if report.value is None else f"{report.value:.12g}"
+    value = "no number"
+    if report.value is not None:
+        value = f"{report.value:.12g}{_in_units(report.text, report.value)}"
     holder = f", of {report.binding}" if report.binding else ""
     missing = f"; without a value: {', '.join(report.missing[:5])}" if report.missing else ""
     more = f" and {len(report.missing) - 5} more" if len(report.missing) > 5 else ""

@@ -149,7 +149,8 @@ plain({Code.ONE_MACHINE: "all nodes of its cluster are one machine, so any of th
 
 
 def finding(group: CandidateGroup, peak: float | None = None, *, talks: bool = True) -> str:
-    """One line about a group of nodes: its bottleneck, and the next slowest pair. `talks`: the pairs are those of a
+    """One line about a group of nodes: its bottleneck, or that several pairs have as little, and the next slowest
+    pair. `talks`: the pairs are those of a
     pattern, not simply all pairs of the group. `peak` is the capacity, bit/s, of the link that binds.
 
     >>> from scheduling.jobs.core.candidates import RankPair
@@ -166,16 +167,16 @@ def finding(group: CandidateGroup, peak: float | None = None, *, talks: bool = T
             return f"{who} on {group.nodes[0]}: no pair of nodes talks."
         return "No pair of its ranks talks, so no link can slow the job down."
     slowest = bottleneck.pair.bandwidth or 0.0
-    head = f"{_between(bottleneck)} is the bottleneck: {_of(slowest, peak)}"
+    pair, has = _between(bottleneck), _of(slowest, peak)
+    head = f"{pair} is the bottleneck: {has}"
     rest = [edge.bandwidth or 0.0 for edge in group.edges if edge.ranks != bottleneck.pair.ranks]
     if not rest:
         return head + "."
     level = sum(rate <= slowest * 1.01 for rate in rest)
     if not level:
         return f"{head}; every other pair{' that talks' * talks} has {rate_text(min(rest))} or more."
-    if level == 1:
-        return f"{head}; 1 other pair{' that talks' * talks} has no more."
-    return f"{head}; {level} other pairs{' that talk' * talks} have no more."
+    others = f"1 other pair{' that talks' * talks}" if level == 1 else f"{level} other pairs{' that talk' * talks}"
+    return f"{pair} and {others} have the least: {has} each."
 
 
 def finding_of(nodes: Sequence[str], candidates: Sequence[CandidateGroup], peak: float | None, method: str) -> str:

@@ -18,6 +18,24 @@ def _(project: str, used: float, allocated: float, ends: str, refuses: bool) -> 
     return f"Project {project} has used {used:,.2f} of its {allocated:,.2f} node-hours. {after}"
 
 
+@says(Code.BUDGET_USED_UP_WAITS)
+def _(project: str, used: float, allocated: float, ends: str) -> str:
+    figures = f"Project {project} has used {used:,.2f} of its {allocated:,.2f} node-hours."
+    return f"{figures} New jobs wait until its budget is raised, or its time is over ({ends})."
+
+
+@says(Code.BUDGET_WAITS)
+def _(project: str, allocated: float, ends: str) -> str:
+    used = f"project {project} has used all {allocated:,.10g} node-hours of its budget"
+    after = f"It goes on when a manager raises the budget, or after its last day, {ends}."
+    return f"Waiting for node-hours: {used}. {after}"
+
+
+@says(Code.BUDGET_GOES_ON)
+def _(project: str) -> str:
+    return f"Project {project} has node-hours again; the nodes of this job are chosen next."
+
+
 @says(Code.LOG_FAILED)
 def _(line: int) -> str:
     return f"It failed, as the log says in line {line}."

@@ -26,6 +26,7 @@ from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_parsing import BoundedJSONParser, JSONWithFilesParser, files_of
 from gridportal.web.api_permissions import may
 from gridportal.web.long_answers import long_answer
+from gridportal.web.write_limit import WriteThrottle
 from scheduling import tasks
 from scheduling.jobs.core.explanation import NO_EXPLANATION
 from scheduling.jobs.core.input_files import merged
@@ -124,7 +125,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         return [BoundedJSONParser(), *([JSONWithFilesParser()] if action in _WITH_FILES else [])]
 
     def get_throttles(self) -> list[Any]:
-        return [SubmitThrottle()] if self.action in _SUBMITS else [PersonThrottle()]
+        return [SubmitThrottle() if self.action in _SUBMITS else PersonThrottle(), WriteThrottle()]
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any] | JobRows:  # type: ignore[override]  # for list
         if self.action != "list":
@@ -290,7 +291,7 @@ class PreviewJob(APIView):
     """What the selection would choose now, and the script; nothing is written."""
 
     permission_classes = [may("scheduling.submit_job")]
-    throttle_classes = [SubmitThrottle, PersonThrottle]
+    throttle_classes = [SubmitThrottle, PersonThrottle, WriteThrottle]
 
     @extend_schema(request=SubmitSerializer, responses=PreviewSerializer)
     def post(self, request: Request) -> Response:

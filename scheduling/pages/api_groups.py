@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from gridportal.accounts.caller import caller
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
+from gridportal.web.write_limit import WriteThrottle
 from scheduling import tasks
 from scheduling.jobs.group_models import JobGroup
 from scheduling.pages.group_serializers import SubmitSweepSerializer, SweepDetailSerializer, SweepSerializer
@@ -39,7 +40,7 @@ class Sweeps(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericV
         return [may(asked)()]
 
     def get_throttles(self) -> list[Any]:
-        return [SubmitThrottle()] if self.action == "create" else [PersonThrottle()]
+        return [SubmitThrottle() if self.action == "create" else PersonThrottle(), WriteThrottle()]
 
     @extend_schema(request=SubmitSweepSerializer, responses={200: SweepDetailSerializer, 201: SweepDetailSerializer})
     def create(self, request: Request) -> Response:

@@ -8,6 +8,12 @@ from scheduling.projects.models import Budget
 WHEN_USED = {
     WhenUsed.WARN: "People are told; jobs go on",
     WhenUsed.REFUSE: "New jobs are refused from then on",
+    WhenUsed.WAIT: "New jobs wait until there are node-hours again",
+}
+_AFTER = {
+    WhenUsed.WARN: "Jobs go on all the same.",
+    WhenUsed.REFUSE: "New jobs are refused.",
+    WhenUsed.WAIT: "New jobs wait until the budget is raised or its time is over.",
 }
 
 
@@ -15,8 +21,7 @@ def finding(budget: Budget, state: BudgetState) -> str:
     """How much is left, in one sentence."""
     figures = f"{state.used:,.2f} of {state.allocated:,.2f} node-hours until {budget.ends} are used"
     if state.level is BudgetLevel.USED_UP:
-        after = "New jobs are refused." if budget.when_used == WhenUsed.REFUSE else "Jobs go on all the same."
-        return f"The budget is used up: {figures}. {after}"
+        return f"The budget is used up: {figures}. {_AFTER[WhenUsed(budget.when_used)]}"
     return f"{figures}, {state.left:,.2f} are left."
 
 

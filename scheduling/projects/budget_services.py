@@ -14,7 +14,7 @@ from django.utils import timezone
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, InputError
-from gridportal.base.reasons import Code, Reason
+from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.project_models import Project
 from scheduling.notices.core.notice_kinds import NoticeKind
 from scheduling.notices.selectors import budget_people
@@ -62,15 +62,25 @@ def change_budget(actor: User, pk: int, values: Mapping[str, Any], reason: str, 
     return row
 
 
-def check_budget(project: Project | None) -> None:
-    """Refuse a new job of a project whose budget is used up, where the project wants that. Raises InputError."""
-    budget = current_budget(project) if project else None
-    if budget is None or project is None or budget.when_used != WhenUsed.REFUSE:
-        return
+def check_budget(project: Project) -> Reason:
+    """Of a project whose budget is used up, where the project wants that: why a new job waits, or raises InputError to
+    refuse it."""
+    budget = current_budget(project)
+    if budget is None or budget.when_used == WhenUsed.WARN:
+        return NOTHING
     state = budget_state(budget)
-    if state.level is BudgetLevel.USED_UP:
-        used = f"{project.name} has used {state.used:,.2f} of its {state.allocated:,.2f} until {budget.ends}"
-        raise InputError("project", project.name, f"a project with node-hours left, or none: {used}")
+    if state.level is not BudgetLevel.USED_UP:
+        return NOTHING
+    if budget.when_used == WhenUsed.REFUSE:
+        used = f"{project.name} has used all {state.allocated:,.10g} node-hours of its budget until {budget.ends}"
+        raise InputError("project", project.name, f"another project, or none: {used}")
+    return waiting_reason(budget)
+
+
+def waiting_reason(budget: Budget) -> Reason:
+    """Why jobs of its project wait."""
+    facts = {"allocated": budget.node_hours, "ends": budget.ends.isoformat()}
+    return Reason.of(Code.BUDGET_WAITS, project=budget.project.name, **facts)
 
 
 def warn_of_budgets() -> int:
@@ -105,6 +115,8 @@ def _why(row: Budget, state: BudgetState) -> Reason:
         "ends": row.ends.isoformat(),
     }
     if state.level is BudgetLevel.USED_UP:
+        if row.when_used == WhenUsed.WAIT:
+            return Reason.of(Code.BUDGET_USED_UP_WAITS, **facts)
         return Reason.of(Code.BUDGET_USED_UP, **facts, refuses=row.when_used == WhenUsed.REFUSE)
     return Reason.of(Code.BUDGET_LOW, **facts)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from django.utils import timezone
+
 from gridportal.accounts.models import User
 from scheduling.projects.budget_messages import WHEN_USED
 from scheduling.projects.budget_selectors import budget_states, budgets_of
+from scheduling.projects.budget_waiting import waiting_jobs
 from scheduling.projects.core.budget_state import BudgetLevel, WhenUsed
 from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head, Section
 from scheduling.reports.use_cells import counted
@@ -18,8 +21,9 @@ _HEADS = (
     Head("allocated_node_hours", "Node-hours", Cell.NUMBER),
     Head("used_node_hours", "Used", Cell.NUMBER),
     Head("left_node_hours", "Left", Cell.NUMBER),
-    Head("used_percent", "Used, %", Cell.NUMBER),
+    Head("used_percent", "Used, %", Cell.PERCENT),
     Head("may_take_node_hours", "Open jobs may take", Cell.NUMBER),
+    Head("waiting_jobs", "Jobs waiting", Cell.NUMBER),
     Head("state", "State"),
     Head("when_used_up", "When used up"),
 )
@@ -35,6 +39,7 @@ def budget_sections(person: User, span: Range) -> list[Section]:
 def _budgets(person: User, span: Range) -> Section:
     rows = list(budgets_of(person).filter(begins__lt=span.until, ends__gte=span.begin.date())[:MOST_BUDGETS])
     found = list(zip(rows, budget_states(rows), strict=True))
+    waiting, now = waiting_jobs(), timezone.now()
     found.sort(key=lambda item: -item[1].percent)
     values = tuple(
         (
@@ -44,6 +49,7 @@ def _budgets(person: User, span: Range) -> Section:
             *(round(value, 3) for value in (state.allocated, state.used, state.left)),
             round(state.percent, 1),
             round(state.may_take, 3),
+            waiting[row.project_id] if row.is_current(now) else 0,
             state.level.value,
             WHEN_USED[WhenUsed(row.when_used)],
         )
@@ -57,5 +63,5 @@ def _budgets(person: User, span: Range) -> Section:
     shown = found[:MOST_BARS]
     names = tuple(f"{row.project.name}, {row.begins}" for row, _ in shown)
     chart = Chart("Used, %", names, tuple(round(state.percent, 1) for _, state in shown)) if len(shown) > 1 else None
-    note = "Used and left are of the whole time of each budget." if found else ""
+    note = "Used and left are of the whole time of each budget. Jobs waiting: for node-hours, now." if found else ""
     return Section("budgets", "Budgets of projects", finding, _HEADS, values, note, chart)

@@ -3,30 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from scheduling.reports.report_section import Cell, Head, Section
+from scheduling.reports.report_section import Cell, FigureName, Head, Seconds, Section, figure_text
 from scheduling.usage.ranges import Range
 
-#: A figure by its name: the value now and before, and whether it is of seconds.
-Pair = tuple[str, float | None, float | None]
-Figure = tuple[str, float | None]
+
+class Figure(NamedTuple):
+    """A figure by its name; `unit`: "seconds" where it is a time."""
+
+    name: str
+    value: float | None
+    unit: str = ""
+
+
+SECONDS = "seconds"
 HEADS = (
     Head("figure", "Figure"),
-    Head("now", "This time", Cell.NUMBER),
-    Head("before", "Time before", Cell.NUMBER),
-    Head("change_percent", "Change, %", Cell.NUMBER),
+    Head("now", "This time", Cell.FIGURE),
+    Head("before", "Time before", Cell.FIGURE),
+    Head("change_percent", "Change", Cell.CHANGE),
 )
 
 
 def compared(now: Sequence[Figure], then: Sequence[Figure], before: Range) -> Section:
     """Each figure now and before; the first one is in the sentence."""
-    earlier = dict(then)
-    values = tuple((name, value, earlier.get(name), change(value, earlier.get(name))) for name, value in now)
+    earlier = {figure.name: figure.value for figure in then}
+    values = tuple(_row(figure, earlier.get(figure.name)) for figure in now)
     until = f"{before.begin:%Y-%m-%d %H:%M} to {before.until:%Y-%m-%d %H:%M} UTC"
     note = f"The time before: as long, {until}."
-    return Section(
-        "compared", "Against the time before", _finding(*now[0], earlier.get(now[0][0])), HEADS, values, note
-    )
+    finding = _finding(now[0].name, now[0].value, earlier.get(now[0].name))
+    return Section("compared", "Against the time before", finding, HEADS, values, note)
+
+
+def _row(figure: Figure, then: float | None) -> tuple[Any, ...]:
+    pair = (figure.value, then)
+    if figure.unit == SECONDS:
+        pair = _seconds(figure.value), _seconds(then)
+    return FigureName(figure.name, figure.unit), *pair, change(figure.value, then)
+
+
+def _seconds(value: float | None) -> Seconds | None:
+    return None if value is None else Seconds(value)
 
 
 def change(now: float | None, then: float | None) -> float | None:
@@ -37,7 +55,9 @@ def change(now: float | None, then: float | None) -> float | None:
 def _finding(name: str, now: float | None, then: float | None) -> str:
     if now is None or then is None:
         return f"{name} cannot be compared: one of the times has none."
-    words = name[:1].lower() + name[1:]
-    figures = f"{now:,.2f} {words} after {then:,.2f} in as long a time before"
+    words, share = name[:1].lower() + name[1:], name.removesuffix(", %")
+    figures = f"{figure_text(now)} {words} after {figure_text(then)} in as long a time before"
+    if share != name:
+        figures = f"{share}: {figure_text(now)} % after {figure_text(then)} % in as long a time before"
     part = change(now, then)
     return f"{figures}." if part is None else f"{figures}: {abs(part):,.0f} % {'more' if part >= 0 else 'less'}."

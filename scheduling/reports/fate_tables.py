@@ -41,7 +41,7 @@ def fate_sections(person: User, span: Range) -> list[Section]:
 
 
 def _waiting(whole: Figures) -> Section:
-    heads = (Head("waited", "Waited"), Head("jobs", "Jobs", Cell.NUMBER), Head("percent", "%", Cell.NUMBER))
+    heads = (Head("waited", "Waited"), Head("jobs", "Jobs", Cell.NUMBER), Head("percent", "%", Cell.PERCENT))
     bands = Counter[str]()
     for number, count in whole.waits.items():
         bands[_band(number)] += count
@@ -56,8 +56,19 @@ def _waiting(whole: Figures) -> Section:
             f"the median slowdown is {slowdown(whole):,.2f}."
         )
     chart = Chart("Jobs", tuple(names), tuple(float(bands[name]) for name in names)) if total else None
-    note = "From submission to the start of the first run." if total else ""
+    note = ""
+    if total:
+        note = "From submission to the start of the first run, without the time for which a job was held back."
+        note += _held_back(whole)
     return Section("waiting", "Waiting", finding, heads, values, note, chart)
+
+
+def _held_back(whole: Figures) -> str:
+    if not whole.held_jobs:
+        return ""
+    mean = Head("", "", Cell.SECONDS).text(whole.held / 1e6 / whole.held_jobs)
+    was = "was" if whole.held_jobs == 1 else "were"
+    return f" {counted(whole.held_jobs, 'job')} {was} held back for other jobs or a budget, {mean} on average."
 
 
 def _band(number: int) -> str:
@@ -68,7 +79,7 @@ def _failures(failures: Mapping[str, Figures], whole: Figures) -> Section:
     heads = (
         Head("reason", "Reason"),
         Head("jobs", "Jobs", Cell.NUMBER),
-        Head("percent", "% of failed", Cell.NUMBER),
+        Head("percent", "% of failed", Cell.PERCENT),
         Head("such_as", "Such as"),
         Head("newest_job", "Newest job"),
     )

@@ -7,7 +7,7 @@ from typing import Any
 from gridportal.accounts.models import User
 from gridportal.web.templatetags.units import mbit_text
 from scheduling.jobs.core.units import share_text
-from scheduling.reports.compared import Figure, compared
+from scheduling.reports.compared import SECONDS, Figure, compared
 from scheduling.reports.report_section import Cell, Chart, Head, Section
 from scheduling.reports.use_cells import counted
 from scheduling.rescheduling.core.decision_states import DecisionState
@@ -40,37 +40,37 @@ def move_sections(person: User, span: Range) -> list[Section]:
 def _link_figures(found: list[LinkUse]) -> list[Figure]:
     means = [100 * each.mean for each in found]
     return [
-        ("Mean utilization of the busiest links, %", round(sum(means) / len(means), 1) if means else None),
-        ("Most used link, %", round(max(means), 1) if means else None),
-        ("Highest p95 of a link, %", round(max(100 * each.p95 for each in found), 1) if found else None),
-        (f"Busiest links, at most {ranges.MOST_LINKS}", len(found)),
+        Figure("Mean utilization of the busiest links, %", round(sum(means) / len(means), 1) if means else None),
+        Figure("Most used link, %", round(max(means), 1) if means else None),
+        Figure("Highest p95 of a link, %", round(max(100 * each.p95 for each in found), 1) if found else None),
+        Figure(f"Busiest links, at most {ranges.MOST_LINKS}", len(found)),
     ]
 
 
 def _slowdown_figures(found: Slowdown) -> list[Figure]:
     return [
-        ("Node-hours lost", round(found.suffered / _HOUR, 3)),
-        ("Runs with a contract", found.runs),
-        ("Runs that took longer", found.slow),
-        ("Node-hours avoided by trials", round(found.by_trials / _HOUR, 3)),
-        ("Node-hours avoided by moves", round(found.by_moves / _HOUR, 3)),
+        Figure("Node-hours lost", round(found.suffered / _HOUR, 3)),
+        Figure("Runs with a contract", found.runs),
+        Figure("Runs that took longer", found.slow),
+        Figure("Node-hours avoided by trials", round(found.by_trials / _HOUR, 3)),
+        Figure("Node-hours avoided by moves", round(found.by_moves / _HOUR, 3)),
     ]
 
 
 def _move_figures(found: MovesReport) -> list[Figure]:
     return [
-        ("Moves weighed", sum(found.states.values())),
-        ("Moves verified", found.states.get(DecisionState.VERIFIED, 0)),
-        ("Approved by people", found.by_people),
-        ("Right", found.turned_out.right),
-        ("Wrong", found.turned_out.wrong),
-        ("Seconds saved", round(found.turned_out.saved, 1)),
+        Figure("Moves weighed", sum(found.states.values())),
+        Figure("Moves verified", found.states.get(DecisionState.VERIFIED, 0)),
+        Figure("Approved by people", found.by_people),
+        Figure("Right", found.turned_out.right),
+        Figure("Wrong", found.turned_out.wrong),
+        Figure("Time saved", round(found.turned_out.saved, 1), SECONDS),
     ]
 
 
 def _links(found: list[LinkUse]) -> Section:
     place = (Head("cluster", "Cluster"), Head("source", "From"), Head("target", "To"))
-    shares = (Head("mean", "In use, %", Cell.NUMBER), Head("p95", "At p95, %", Cell.NUMBER))
+    shares = (Head("mean", "In use, %", Cell.PERCENT), Head("p95", "At p95, %", Cell.PERCENT))
     heads = (*place, Head("peak_mbit", "Peak, Mbit/s", Cell.NUMBER), *shares)
     values = [
         (

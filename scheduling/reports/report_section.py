@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from gridportal.web.templatetags.units import duration
 
@@ -13,6 +13,9 @@ from gridportal.web.templatetags.units import duration
 MOST_ROWS = 40
 #: So many bars of a chart can be told from each other.
 MOST_BARS = 12
+_LONGEST = 80
+#: Shorter texts are kept on one line, longer ones get room.
+_SHORT, _ROOMY = 14, 30
 
 
 class Cell(StrEnum):
@@ -20,7 +23,39 @@ class Cell(StrEnum):
 
     TEXT = "text"
     NUMBER = "number"
+    PERCENT = "percent"
+    CHANGE = "change"  # in percent, with its sign
     SECONDS = "seconds"
+    FIGURE = "figure"  # each row is of something else: as many digits as count
+
+
+class FigureName(str):
+    """The name of a row's figure: with its unit, for other programs; without, for people, who see it at the value."""
+
+    __slots__ = ("label",)
+    label: str
+
+    def __new__(cls, name: str, unit: str = "") -> Self:
+        """`unit`: empty where the name says it."""
+        made = super().__new__(cls, f"{name}, {unit}" if unit else name)
+        made.label = name
+        return made
+
+
+class Seconds(float):
+    """Seconds in a column of figures of several units."""
+
+
+def figure_text(value: float) -> str:
+    """A figure with the digits that count: whole from a hundred on.
+
+    >>> figure_text(4.0), figure_text(56.25), figure_text(1234.5), figure_text(3)
+    ('4.00', '56.2', '1,234', '3')
+    """
+    if isinstance(value, int):
+        return f"{value:,}"
+    size = abs(value)
+    return f"{value:,.{0 if size >= 100 else 1 if size >= 10 else 2}f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +75,21 @@ class Head:
         """A value of it for people."""
         if value is None:
             return "—"
-        if self.cell is Cell.SECONDS:
-            return str(duration(value))
-        return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+        if isinstance(value, str):
+            return value.label if isinstance(value, FigureName) else value
+        if self.cell is Cell.SECONDS or isinstance(value, Seconds):
+            return str(duration(float(value)))
+        return _number_text(self.cell, value)
+
+
+def _number_text(cell: Cell, value: Any) -> str:
+    if cell is Cell.CHANGE:
+        return f"{value:+,.0f} %".replace("-", "−")
+    if cell is Cell.FIGURE:
+        return figure_text(value)
+    if isinstance(value, float):
+        return f"{value:,.{1 if cell is Cell.PERCENT else 2}f}".replace("-", "−")
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +127,11 @@ class Section:
         return replace(self, values=self.values[:MOST_ROWS]).rows
 
     @property
-    def numbers(self) -> frozenset[int]:
-        """The places of the columns that hold numbers."""
-        return frozenset(at for at, head in enumerate(self.heads) if head.number)
+    def cells(self) -> list[list[tuple[str, str]]]:
+        """The rows of a page: each text with its class of the style sheet."""
+        kinds = [head.number for head in self.heads]
+        rows = [zip(row, kinds, strict=True) for row in self.shown]
+        return [[(_short(text), _css(text, is_number=kind)) for text, kind in row] for row in rows]
 
     @property
     def left_out(self) -> int:
@@ -103,6 +152,16 @@ class Section:
         if table == self.key and place is not None:
             rows = _sorted(rows, place, downwards=sort.startswith("-"))
         return replace(self, values=tuple(rows), is_filtered=bool(words))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _css(text: str, *, is_number: bool) -> str:
+    if is_number:
+        return "num"
+    return "keep" if len(text) < _SHORT else "roomy" if len(text) > _ROOMY else ""
 
 
 def _text(row: tuple[Any, ...]) -> str:

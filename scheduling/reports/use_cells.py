@@ -16,7 +16,7 @@ MEDIAN, HIGH = 0.5, 0.95
 USE = (
     Head("jobs", "Jobs", Cell.NUMBER),
     Head("node_hours", "Node-hours", Cell.NUMBER),
-    Head("percent", "%", Cell.NUMBER),
+    Head("percent", "%", Cell.PERCENT),
     Head("cpu_hours", "Cpu-hours", Cell.NUMBER),
     Head("wait_median_seconds", "Waiting, median", Cell.SECONDS),
     Head("wait_p95_seconds", "Waiting, p95", Cell.SECONDS),
@@ -25,7 +25,8 @@ USE = (
 )
 NOTE = (
     "Jobs: those that ended in this time or still run. Waiting and slowdown (time from submission to end by time of "
-    "running, at least 10 s): of those that ended; medians within 2.5 %."
+    "running, at least 10 s): of those that ended; medians within 2.5 %. Time for which a job was held back for other "
+    "jobs or a budget counts in neither."
 )
 
 

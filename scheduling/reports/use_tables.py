@@ -15,7 +15,7 @@ from scheduling.jobs.core.units import share_text
 from scheduling.jobs.models import Application
 from scheduling.jobs.project_models import Project
 from scheduling.reports.cluster_nodes import cluster_nodes
-from scheduling.reports.compared import Figure, compared
+from scheduling.reports.compared import SECONDS, Figure, compared
 from scheduling.reports.report_section import Cell, Chart, Head, Section
 from scheduling.reports.use_cells import (
     HIGH,
@@ -50,7 +50,7 @@ def people_sections(person: User, span: Range) -> list[Section]:
     projects = _merged(found, UsePart.PROJECT, _names(Project, "name", found, UsePart.PROJECT))
     whole = together(people.values())
     return [
-        compared_use(person, span),
+        compared_use(person, span, (whole, len(people))),
         _time(person, span, whole, len(people)),
         _people(people, whole),
         named("groups", "By group", "Group", _groups(people), whole),
@@ -93,31 +93,31 @@ def _project_figures(found: Mapping[UseKey, Figures]) -> list[Figure]:
     of_projects = [figures for key, figures in found.items() if key.name]
     whole = together(found.values())
     return [
-        ("Node-hours of projects", hours(together(of_projects).node_time)),
-        ("Node-hours of no project", hours(whole.node_time - together(of_projects).node_time)),
-        ("Projects that used any", len({key.name for key, figures in found.items() if key.name and figures.node_time})),
+        Figure("Node-hours of projects", hours(together(of_projects).node_time)),
+        Figure("Node-hours of no project", hours(whole.node_time - together(of_projects).node_time)),
+        Figure("Projects that used any", len({key.name for key, each in found.items() if key.name and each.node_time})),
     ]
 
 
-def whole_figures(person: User, span: Range) -> list[Figure]:
-    """What is compared with the time before."""
-    whole = together(period_sums.uses(person, span, [UsePart.WHOLE]).values())
-    people = period_sums.people_of(person, span)
+def compared_use(person: User, span: Range, read: tuple[Figures, int] | None = None) -> Section:
+    """All figures beside those of the time before. `read`: what all used in this time, and how many people, where that
+    is read already."""
+    now = _whole_figures(*(read or period_sums.whole_and_people(person, span)))
+    then = _whole_figures(*period_sums.whole_and_people(person, span.before))
+    return compared(now, then, span.before)
+
+
+def _whole_figures(whole: Figures, people: int) -> list[Figure]:
     return [
-        ("Node-hours", hours(whole.node_time)),
-        ("Cpu-hours", hours(whole.cpu_time)),
-        ("Jobs", whole.jobs),
-        ("Failed jobs", whole.failed),
-        ("People", len(people)),
-        ("Waiting, median, seconds", waiting(whole, MEDIAN)),
-        ("Waiting, p95, seconds", waiting(whole, HIGH)),
-        ("Slowdown, median", slowdown(whole)),
+        Figure("Node-hours", hours(whole.node_time)),
+        Figure("Cpu-hours", hours(whole.cpu_time)),
+        Figure("Jobs", whole.jobs),
+        Figure("Failed jobs", whole.failed),
+        Figure("People", people),
+        Figure("Waiting, median", waiting(whole, MEDIAN), SECONDS),
+        Figure("Waiting, p95", waiting(whole, HIGH), SECONDS),
+        Figure("Slowdown, median", slowdown(whole)),
     ]
-
-
-def compared_use(person: User, span: Range) -> Section:
-    """All figures beside those of the time before."""
-    return compared(whole_figures(person, span), whole_figures(person, span.before), span.before)
 
 
 def named(key: str, title: str, word: str, parts: Named, whole: Figures) -> Section:
@@ -158,7 +158,8 @@ def _groups(people: Named) -> dict[str, Figures]:
 
 
 def _time(person: User, span: Range, whole: Figures, people: int) -> Section:
-    days, then = period_sums.uses_by_day(person, span), period_sums.uses_by_day(person, span.before)
+    days = period_sums.uses_by_day(person, span)
+    then = period_sums.uses_by_day(person, span.before, with_spread=False)
     nodes = sum(cluster_nodes().values())
     values = tuple((day.isoformat(), *use_cells(each, whole)) for day, each in days.items())
     finding = (
@@ -211,7 +212,7 @@ def _sizes(sizes: Named, whole: Figures) -> Section:
 
 def _clusters(clusters: Mapping[tuple[str, str], Figures], span: Range, whole: Figures) -> Section:
     nodes = cluster_nodes()
-    heads = (Head("cluster", "Cluster"), *USE, Head("utilization", "In use, %", Cell.NUMBER))
+    heads = (Head("cluster", "Cluster"), *USE, Head("utilization", "In use, %", Cell.PERCENT))
     ordered = sorted(clusters.items(), key=lambda item: (-item[1].node_time, item[0]))
     values = tuple(
         (name, *use_cells(each, whole), _in_use(each.node_time, nodes[name], span)) for (name, _), each in ordered
@@ -239,7 +240,7 @@ def _sites(sites: Mapping[tuple[str, str], Figures], whole: Figures) -> Section:
 
 def _nodes(nodes: Mapping[tuple[str, str], Figures], span: Range) -> Section:
     place = (Head("cluster", "Cluster"), Head("node", "Node"), Head("jobs", "Jobs", Cell.NUMBER))
-    shares = (Head("node_hours", "Node-hours", Cell.NUMBER), Head("utilization", "In use, %", Cell.NUMBER))
+    shares = (Head("node_hours", "Node-hours", Cell.NUMBER), Head("utilization", "In use, %", Cell.PERCENT))
     ordered = sorted(nodes.items(), key=lambda item: (-item[1].node_time, item[0]))
     values = tuple(
         (*place, each.jobs, hours(each.node_time), _in_use(each.node_time, 1, span)) for place, each in ordered

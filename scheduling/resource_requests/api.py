@@ -21,6 +21,7 @@ from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
+from gridportal.web.write_limit import WriteThrottle
 from scheduling.matching import match_documents, selectors
 from scheduling.matching.models import ResourceAd, SavedRequest
 from scheduling.matching.services import resource_policies, saving_requests
@@ -139,7 +140,7 @@ class MatchRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
         return [_MAY_SEND()] if self.action in ("create", "check") else [IsAuthenticated()]
 
     def get_throttles(self) -> list[Any]:
-        return [SubmitThrottle()] if self.action in ("create", "check") else [PersonThrottle()]
+        return [SubmitThrottle() if self.action in ("create", "check") else PersonThrottle(), WriteThrottle()]
 
     @extend_schema(parameters=[OpenApiParameter("show", OpenApiTypes.STR, enum=list(TABS))])
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -40,7 +40,7 @@ def is_shared(nodes: Sequence[str]) -> bool:
 @register.filter
 def job_size(job: Job) -> str:
     """On how many ranks and nodes a job runs, or is to."""
-    return rank_places.size(job.ranks, None if nodes_unknown(job) else job.node_count)
+    return rank_places.full_size(job.ranks, None if nodes_unknown(job) else job.node_count)
 
 
 @register.filter

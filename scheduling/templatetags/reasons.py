@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from gridportal.base.reasons import Reason
+from gridportal.base.reasons import Code, Reason
 from scheduling import messages
 from scheduling.jobs.core.explanation import NextLink
 from scheduling.messages import node_messages, selection_messages
@@ -34,3 +34,9 @@ def better_link(better: NextLink) -> str:
 def brief(reason: Reason) -> str:
     """The sentence without what stands beside it on the page."""
     return messages.brief(reason)
+
+
+@register.filter
+def held_for(reason: Reason) -> str:
+    """For what a job is held back, in some words for a list."""
+    return "for node-hours" if reason.code is Code.BUDGET_WAITS else "for other jobs"

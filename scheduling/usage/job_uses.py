@@ -19,7 +19,7 @@ from scheduling.usage.core.use_parts import NONE, JobUse, RunTime
 _BATCH = 2000
 _COLUMNS = (
     *("pk", "cluster", "owner_id", "project_id", "application_id", "created_at", "ended_at", "state", "reason"),
-    *("node_count", "ranks", "cpus_per_rank"),
+    *("node_count", "ranks", "cpus_per_rank", "held_until"),
 )
 
 
@@ -58,6 +58,7 @@ def _use(row: dict[str, Any], runs: list[tuple[Any, ...]], now: datetime) -> Job
         failure=reason.code.value if row["state"] == JobState.FAILED else "",
         node_count=row["node_count"],
         runs=tuple(_run(row, run, now) for run in runs),
+        held_until=row["held_until"],
     )
 
 

@@ -93,10 +93,14 @@ class PeriodUse(models.Model):
     node_time = models.BigIntegerField(default=0, help_text="Node microseconds.")
     cpu_time = models.BigIntegerField(default=0, help_text="Processor microseconds.")
     started = models.PositiveBigIntegerField(default=0, help_text="Of these jobs those that ran.")
-    waited = models.BigIntegerField(default=0, help_text="Microseconds until they ran, together.")
+    waited = models.BigIntegerField(
+        default=0, help_text="Microseconds until they ran, together; without the time for which they were held back."
+    )
+    held_jobs = models.PositiveBigIntegerField(default=0, help_text="Of these jobs those that were held back.")
+    held = models.BigIntegerField(default=0, help_text="Microseconds that they were, together.")
     newest = models.BigIntegerField(default=0, help_text="The number of the newest job.")
-    waits = models.JSONField(default=dict, blank=True, help_text="How many waited how long, by bucket.")
-    slowdowns = models.JSONField(default=dict, blank=True)
+    waits = models.TextField(default="", blank=True, help_text="How many waited how long, by bucket: `packed_counts`.")
+    slowdowns = models.TextField(default="", blank=True)
 
     class Meta:
         constraints = [

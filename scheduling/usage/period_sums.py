@@ -11,20 +11,24 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet, Sum
 from django.utils import timezone
 
 from gridportal.accounts.models import User
 from scheduling.jobs import selectors as jobs
 from scheduling.jobs.models import Job
+from scheduling.usage.core.packed_counts import unpacked
 from scheduling.usage.core.use_parts import SUMMED, Figures, JobUse, UseKey, UsePart, add_up
 from scheduling.usage.job_uses import job_uses, sites
+from scheduling.usage.joined_text import JoinedText
 from scheduling.usage.models import PeriodUse, UncountedJob, UseMark
 from scheduling.usage.ranges import Range
 
 _DAY = timedelta(days=1)
-_FIGURES = (*SUMMED, "newest", "waits", "slowdowns")
 _PARTS = {part.value: part for part in UsePart}
+#: Added up by the database under names that no column has.
+_ADDED = {f"all_{name}": Sum(name) for name in SUMMED} | {"last": Max("newest")}
+_SPREAD = {f"all_{name}": JoinedText(name) for name in ("waits", "slowdowns")}
 #: In place of a day where sums are not by day.
 _ANY_DAY = date.min
 Uses = dict[tuple[UseKey, date], Figures]
@@ -36,47 +40,69 @@ def uses(person: User, span: Range, parts: Collection[UsePart]) -> Mapping[UseKe
     return _by_key(_read(person, span, parts, by_day=False))
 
 
-def uses_by_day(person: User, span: Range) -> Mapping[date, Figures]:
-    """What all jobs together used on each day, in UTC."""
+def uses_by_day(person: User, span: Range, *, with_spread: bool = True) -> Mapping[date, Figures]:
+    """What all jobs together used on each day, in UTC. Without `with_spread`: nothing of waiting and slowdown."""
     days: dict[date, Figures] = defaultdict(Figures)
-    for (_, day), figures in _read(person, span, [UsePart.WHOLE], by_day=True).items():
+    found = _read(person, span, [UsePart.WHOLE], by_day=True, with_spread=with_spread)
+    for (_, day), figures in found.items():
         days[day].add(figures)
     return dict(sorted(days.items()))
 
 
-def people_of(person: User, span: Range) -> set[str]:
+def whole_and_people(person: User, span: Range) -> tuple[Figures, int]:
+    """What all jobs together used, and how many people had jobs."""
+    if person.role not in jobs.SEES_ALL or not span.is_in_days:  # one look at the jobs has both
+        parts = uses(person, span, [UsePart.WHOLE, UsePart.PERSON])
+        people = {key.name for key in parts if key.part is UsePart.PERSON}
+        return _together(parts), len(people)
+    return _together(uses(person, span, [UsePart.WHOLE])), len(_people(span))
+
+
+def _together(parts: Mapping[UseKey, Figures]) -> Figures:
+    whole = Figures()
+    for key, figures in parts.items():
+        if key.part is UsePart.WHOLE:
+            whole.add(figures)
+    return whole
+
+
+def _people(span: Range) -> set[str]:
     """The keys of the people who had jobs, as text."""
-    if person.role not in jobs.SEES_ALL or not span.is_in_days:
-        return {key.name for key in uses(person, span, [UsePart.PERSON])}
     now = timezone.now()
     rows = PeriodUse.objects.filter(_periods(span, by_day=False), part=UsePart.PERSON).order_by()
-    found, live = _undisturbed(
+    summed, live = _undisturbed(
         lambda: set(rows.values_list("name", flat=True).distinct()),
         lambda through: {
             key.name for key, _ in _live(_uncounted(through, span), span, now) if key.part is UsePart.PERSON
         },
     )
-    return found | live
+    return summed | live
 
 
 def node_time_of_projects(spans: Sequence[tuple[int, Range]], now: datetime) -> list[int]:
     """Node microseconds that all jobs of each of these projects used in its whole days. Reads a few sums for each, and
     once the jobs of all that are in no sum yet: those that run, and those that ended a moment ago."""
 
-    def summed() -> list[int]:
-        return [_summed_node_time(project, span) for project, span in spans]
-
     def live(through: int) -> list[int]:
         rows = _numbered(through).filter(project__in=[project for project, _ in spans])
         uncounted = list(job_uses(rows, now))
         return [_live_node_time(uncounted, project, span) for project, span in spans]
 
-    return [one + other for one, other in zip(*_undisturbed(summed, live), strict=True)]
+    added = zip(*_undisturbed(lambda: _summed_node_times(spans), live), strict=True)
+    return [one + other for one, other in added]
 
 
-def _summed_node_time(project: int, span: Range) -> int:
-    rows = PeriodUse.objects.filter(_periods(span, by_day=False), part=UsePart.PROJECT, name=str(project))
-    return sum(rows.values_list("node_time", flat=True))
+def _summed_node_times(spans: Sequence[tuple[int, Range]]) -> list[int]:
+    """One statement for each different time."""
+    names: dict[Range, set[str]] = defaultdict(set)
+    for project, span in spans:
+        names[span].add(str(project))
+    found = {}
+    for span, projects in names.items():
+        rows = PeriodUse.objects.filter(_periods(span, by_day=False), part=UsePart.PROJECT, name__in=projects)
+        for name, time in rows.order_by().values_list("name").annotate(Sum("node_time")):
+            found[span, name] = time
+    return [found.get((span, str(project)), 0) for project, span in spans]
 
 
 def _live_node_time(uncounted: Sequence[JobUse], project: int, span: Range) -> int:
@@ -85,16 +111,16 @@ def _live_node_time(uncounted: Sequence[JobUse], project: int, span: Range) -> i
     return sum(figures.node_time for (key, _), figures in found.items() if key.part is UsePart.WHOLE)
 
 
-def _read(person: User, span: Range, parts: Collection[UsePart], *, by_day: bool) -> Uses:
+def _read(person: User, span: Range, parts: Collection[UsePart], *, by_day: bool, with_spread: bool = True) -> Uses:
     now = timezone.now()
     if person.role not in jobs.SEES_ALL or not span.is_in_days:
         return _wanted(_live(_within(jobs.jobs_of(person), span), span, now), parts)
     summed, live = _undisturbed(
-        lambda: _summed(span, parts, by_day=by_day),
+        lambda: _summed(span, parts, by_day=by_day, with_spread=with_spread),
         lambda through: _wanted(_live(_uncounted(through, span), span, now), parts),
     )
-    for place, figures in live.items():
-        summed.setdefault(place, Figures()).add(figures)
+    for (key, day), figures in live.items():
+        summed.setdefault((key, day if by_day else _ANY_DAY), Figures()).add(figures)
     return summed
 
 
@@ -112,27 +138,21 @@ def _mark() -> UseMark:
     return UseMark.objects.first() or UseMark()
 
 
-def _summed(span: Range, parts: Collection[UsePart], *, by_day: bool) -> Uses:
-    found: Uses = defaultdict(Figures)
+def _summed(span: Range, parts: Collection[UsePart], *, by_day: bool, with_spread: bool) -> Uses:
+    """The database adds up the periods of each sum, so that one row of each is read."""
+    by = ("part", "cluster", "name", *(["start"] if by_day else []))
     rows = PeriodUse.objects.filter(_periods(span, by_day=by_day), part__in=[part.value for part in parts])
-    for part, cluster, name, start, *figures in rows.values_list("part", "cluster", "name", "start", *_FIGURES):
-        _add_row(found[UseKey(_PARTS[part], cluster, name), start if by_day else _ANY_DAY], figures)
-    return found
+    added = _ADDED | _SPREAD if with_spread else _ADDED
+    return {
+        (UseKey(_PARTS[row["part"]], row["cluster"], row["name"]), row.get("start", _ANY_DAY)): _figures(row)
+        for row in rows.order_by().values(*by).annotate(**added)
+    }
 
 
-def _add_row(sums: Figures, row: list[Any]) -> None:
-    """As `Figures.add` does, without a value for each of many rows."""
-    jobs, failed, node_time, cpu_time, started, waited, newest, waits, slowdowns = row
-    sums.jobs += jobs
-    sums.failed += failed
-    sums.node_time += node_time
-    sums.cpu_time += cpu_time
-    sums.started += started
-    sums.waited += waited
-    sums.newest = max(sums.newest, newest)
-    for counts, more in ((sums.waits, waits), (sums.slowdowns, slowdowns)):
-        for number, count in more.items():
-            counts[int(number)] += count
+def _figures(row: Mapping[str, Any]) -> Figures:
+    numbers = {name: row[f"all_{name}"] for name in SUMMED}
+    waits, slowdowns = (unpacked(row.get(f"all_{name}", "")) for name in ("waits", "slowdowns"))
+    return Figures(**numbers, newest=row["last"], waits=waits, slowdowns=slowdowns)
 
 
 def _periods(span: Range, *, by_day: bool) -> Q:
@@ -151,7 +171,8 @@ def _first_of_month(day: date) -> date:
 
 
 def _live(found: QuerySet[Job], span: Range, now: datetime) -> Uses:
-    return dict(add_up(job_uses(found, now), sites(), span.begin, span.until))
+    read = list(job_uses(found, now))
+    return dict(add_up(read, sites(), span.begin, span.until)) if read else {}
 
 
 def _wanted(found: Uses, parts: Collection[UsePart]) -> Uses:
@@ -179,7 +200,10 @@ def _numbered(through: int) -> QuerySet[Job]:
 
 
 def _by_key(found: Uses) -> dict[UseKey, Figures]:
-    sums: dict[UseKey, Figures] = defaultdict(Figures)
+    sums: dict[UseKey, Figures] = {}
     for (key, _), figures in found.items():
-        sums[key].add(figures)
-    return dict(sums)
+        if key in sums:
+            sums[key].add(figures)
+        else:
+            sums[key] = figures
+    return sums

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.urls import reverse
 
 
 class LoggedCluster(models.Model):
@@ -14,6 +15,12 @@ class LoggedCluster(models.Model):
     processors = models.PositiveIntegerField(null=True, blank=True)
     start = models.DateTimeField(help_text="When the times of the log begin.")
     read_at = models.DateTimeField(auto_now=True)
+    removing_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it is being removed; empty: it stays."
+    )
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        return f"{reverse('workload-logs')}#log-{self.name}"

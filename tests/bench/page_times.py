@@ -166,8 +166,8 @@ def _lists(who: str) -> Iterator[str]:
         for sign in ("", "-"):
             yield from (_address("/jobs/", sort=sign + sort, page=page) for page in ("", max(1, last // 2), last))
     yield from (_address("/jobs/", **one) for one in _filters())
-    yield from (_address("/reports/", since=since) for since in ("", "15m", "1h", "24h", "7d", "30d"))
-    yield from (_address("/reports/", **one) for one in _reports())
+    yield from (_address("/reports/skeletons/", since=since) for since in ("", "15m", "1h", "24h", "7d", "30d"))
+    yield from (_address("/reports/skeletons/", **one) for one in _reports())
     yield _address("/api/jobs")
     yield _address("/api/jobs", limit=50, offset=50 * (last - 1))
     yield _address("/api/jobs", limit=500, ordering="-name")

@@ -79,8 +79,8 @@ def _tabs() -> Iterator[str]:
 
 def _others() -> Iterator[str]:
     yield from (
-        "/reports/",
-        "/reports/?since=30d",
+        "/reports/skeletons/",
+        "/reports/skeletons/?since=30d",
         "/reports/report.pdf?since=365d",
         "/projects/",
         "/projects/project1/",

@@ -44,8 +44,10 @@ ADDRESSES = {
     "places": "/reports/places/?since=30d",
     "waiting": "/reports/waiting/?since=365d",
     "budgets": "/reports/budgets/",
-    "skeletons": "/reports/?since=30d",
+    "skeletons": "/reports/skeletons/?since=30d",
     "by-mail": "/reports/by-mail/",
+    "logs": "/reports/logs/",
+    "log-remove": "/reports/logs/log/remove",
     "by-mail-new": "/reports/by-mail/new",
     "project": "/projects/ocean-2026/",
     "budget-new": "/projects/ocean-2026/budgets/new",
@@ -53,7 +55,7 @@ ADDRESSES = {
 
 
 def test_reports_and_budgets_have_no_serious_faults(live_server, portal, month):
-    portal.sign_in("manager")
+    portal.sign_in("administrator")
     faults = {}
     for name, address in ADDRESSES.items():
         assert portal.go(address).status == 200, address

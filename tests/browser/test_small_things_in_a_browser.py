@@ -61,7 +61,9 @@ def test_on_a_telephone_the_menu_opens_and_closes_by_the_keyboard(portal, people
     assert not menu.is_visible()
 
 
-@pytest.mark.parametrize("address", ["/reports/", pytest.param("/topology/?cluster=grid", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "address", ["/reports/skeletons/", pytest.param("/topology/?cluster=grid", marks=pytest.mark.slow)]
+)
 def test_from_and_to_are_in_the_address(portal, people, network, address):
     portal.sign_in("user")
     portal.go(address)

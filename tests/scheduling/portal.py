@@ -151,6 +151,37 @@ class Portal:
         return story
 
 
+def chain_with_inputs(portal: Portal, cluster: str) -> list[dict[str, Any]]:
+    """The stories of two jobs, each with a file of its own that its two ranks read; the second starts after the success
+    of the first."""
+    first, second = portal.run(f"""
+        from django.core.files.uploadedfile import SimpleUploadedFile
+        from scheduling.jobs.services import job_inputs
+        ada = User.objects.get(username="ada")
+        reads = registering.register_application("tests", {{"slug": "reads", "name": "Reads", "pattern": "ring",
+            "ranks": {{"min": 1, "max": 8}}, "command": ["bash", "-c", "cat part.txt >> seen"]}})
+        numbers = []
+        for text in (b"one\\n", b"two\\n"):
+            kept = job_inputs.receive(ada, [SimpleUploadedFile("part.txt", text)])
+            asked = job_spec.JobSpec(reads, {{}}, 2).with_changes(
+                {{"cluster": {cluster!r}, "inputs": kept, "after_ok": tuple(numbers)}})
+            numbers.append(submission.submit_job(ada, asked).pk)
+        print(json.dumps(numbers))
+    """)
+    told = portal.to_the_end(second)
+    return [portal.to_the_end(first), told]
+
+
+def check_chain(stories: list[dict[str, Any]]) -> None:
+    """Each had its own file in its folder, on both nodes, and the second had waited for the first."""
+    for story, text in zip(stories, ("one\n", "two\n"), strict=True):
+        assert story["state"] == "succeeded", story["reason"]
+        (run,) = story["runs"]
+        assert Path(run["run_dir"], "seen").read_text(encoding="utf-8") == 2 * text
+    assert stories[1]["events"][:3] == ["queued", "waiting", "queued"]
+    assert "The jobs that it waited for have ended" in stories[1]["said"][2]
+
+
 def starts(story: dict[str, Any]) -> int:
     """How often the program of a job began, as its own progress files say."""
     files = [Path(run["run_dir"], "progress.jsonl") for run in story["runs"]]

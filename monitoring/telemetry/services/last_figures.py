@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from gridportal.network import estimate
@@ -48,7 +49,8 @@ def write_links(row: Cluster, topology: core.Topology, measured: Measurement, at
     """What a sweep says of every link that a pair crossed."""
     found = estimate.link_bandwidths(topology, measured.pairs, measured.together)
     latencies = {(pair.source, pair.target): pair.latency for pair in measured.pairs}
-    _write(row, {ends: Figure(rate, at=at.timestamp(), origin="probe") for ends, rate in found.items()}, latencies)
+    figures = {ends: Figure(rate, at=at.timestamp(), origin="probe") for ends, rate in found.items()}
+    _write(row, dict(row.nodes.values_list("pk", "name")), figures, latencies)
 
 
 def write_counters(row: Cluster, samples: Sequence[Sample]) -> None:
@@ -64,7 +66,7 @@ def write_counters(row: Cluster, samples: Sequence[Sample]) -> None:
     names = {node.pk: node.name for node in nodes}
     rows = row.links.values_list("source_id", "target_id", "capacity")
     peaks = ((names[source], names[target], peak) for source, target, peak in rows)
-    _write(row, between_probes(structure(row, nodes, peaks), counted, _interfaces(nodes)), {})
+    _write(row, names, between_probes(structure(row, nodes, peaks), counted, _interfaces(nodes)), {})
 
 
 def write_nodes(row: Cluster, samples: Iterable[Sample]) -> None:
@@ -112,32 +114,47 @@ def _write_nodes(nodes: Sequence[Node]) -> None:
     )
 
 
-def _write(row: Cluster, found: Mapping[Ends, Figure], latencies: Mapping[Ends, float | None]) -> None:
+def _write(
+    row: Cluster, names: Mapping[int, str], found: Mapping[Ends, Figure], latencies: Mapping[Ends, float | None]
+) -> None:
+    """Figures of links, where they are newer. `names`: of all nodes of the cluster, by key. Links are read as values:
+    there are thousands, at each poll."""
+    columns = ("pk", "source_id", "target_id", "capacity", "latency", "origin", "measured_at")
     changed = []
-    for link in row.links.select_for_update(of=("self",)).select_related("source", "target"):
-        ends = (link.source.name, link.target.name)
-        figure = found.get(ends)
-        if figure is None:
+    for key, source, target, peak, latency, origin, before in _locked(row).values_list(*columns):
+        ends = names.get(source, ""), names.get(target, "")
+        if (figure := found.get(ends)) is None:
             continue
         at = datetime.fromtimestamp(figure.at or 0.0, UTC)
-        if _newer(link.measured_at, at) and (figure.origin != "counter" or not _probed(link, at)):
-            link.bandwidth, link.measured_at, link.origin = figure.value, at, figure.origin
-            link.latency = latencies.get(ends, link.latency)
-            changed.append(link)
-    columns = ["bandwidth", "latency", "measured_at", "origin"]
-    Link.objects.bulk_create(
-        changed, update_conflicts=True, unique_fields=_UNIQUE, update_fields=columns, batch_size=500
-    )
+        if _newer(before, at) and (figure.origin != "counter" or not _probed(origin, before, at)):
+            place = {"pk": key, "cluster": row, "source_id": source, "target_id": target, "capacity": peak}
+            latency = latencies.get(ends, latency)
+            changed.append(Link(**place, bandwidth=figure.value, latency=latency, measured_at=at, origin=figure.origin))
+    _write_links(changed)
     if changed:
         note_changed_links(row)
 
 
-def _probed(link: Link, at: datetime) -> bool:
-    """Whether a probe of the link still holds at that moment."""
+def _locked(row: Cluster) -> QuerySet[Link]:
+    return row.links.select_for_update().order_by("pk")
+
+
+def _write_links(changed: Sequence[Link]) -> None:
+    Link.objects.bulk_create(
+        changed,
+        update_conflicts=True,
+        unique_fields=_UNIQUE,
+        update_fields=["bandwidth", "latency", "measured_at", "origin"],
+        batch_size=500,
+    )
+
+
+def _probed(origin: str, measured_at: datetime | None, at: datetime) -> bool:
+    """Whether a probe of a link still holds at that moment."""
     holds = timedelta(seconds=PROBE_HOLDS * settings.PORTAL.measure_every)
-    if link.origin == "counter" or link.measured_at is None or _is_in_future(link.measured_at):
+    if origin == "counter" or measured_at is None or _is_in_future(measured_at):
         return False
-    return at - link.measured_at < holds
+    return at - measured_at < holds
 
 
 def _newer(stored_at: datetime | None, at: datetime) -> bool:

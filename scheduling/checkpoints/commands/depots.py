@@ -58,16 +58,16 @@ def _tell(use: ClusterUse) -> None:
     if use.problem:
         typer.echo(f"{use.cluster}: {use.problem}")
         return
-    columns = [Column("node"), Column("job"), Column("owner", spare=2), Column("bytes", number=True)]
-    columns += [Column("limit", number=True), Column("free", number=True), Column("written, UTC", wraps=True)]
+    columns = [Column("Node"), Column("Job"), Column("Owner", spare=2), Column("Size", number=True)]
+    columns += [Column("Limit", number=True), Column("Free", number=True), Column("Written, UTC", wraps=True)]
     show_table(columns, [cells for node in use.nodes for cells in _cells(node)], title=f"Depots of {use.cluster}")
 
 
 def _cells(use: NodeUse) -> list[tuple[str, ...]]:
     """A line for the node, then one for each of its jobs."""
     report = use.report
-    limits = (str(report.bytes), _shown(report.space), _shown(report.free))
-    first = (report.node, "all", "", *limits, report.problem or "—")
+    limits = (_shown(report.bytes), _shown(report.space), _shown(report.free))
+    first = (report.node, "all jobs", "", *limits, report.problem or "—")
     return [first, *((report.node, *_job_cells(row, report.job_space)) for row in use.jobs)]
 
 
@@ -75,8 +75,10 @@ def _job_cells(row: JobUse, most: int | None) -> tuple[str, ...]:
     left = None if most is None else max(0, most - row.bytes)
     at = f"{row.written_at:%Y-%m-%d %H:%M:%S}" if row.written_at else "—"
     owner = row.job.owner.username if row.job else "—"
-    return (str(row.job.pk) if row.job else row.name, owner, str(row.bytes), _shown(most), _shown(left), at)
+    return (str(row.job.pk) if row.job else row.name, owner, _shown(row.bytes), _shown(most), _shown(left), at)
 
 
 def _shown(count: int | None) -> str:
-    return "—" if count is None else str(count)
+    from gridportal.web.templatetags.units import size
+
+    return size(count)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from django.db import transaction
+from django.utils import timezone
 
 from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
@@ -45,14 +46,14 @@ def check_dependencies(owner: User, request: JobSpec) -> list[Before]:
     return found
 
 
-def hold_back(job: Job, befores: Sequence[Before]) -> None:
-    """Write down what a new job waits for, and keep it out of the line while any of that is open. Inside the
-    transaction that makes the job."""
+def hold_back(job: Job, befores: Sequence[Before], hold: Reason) -> None:
+    """Write down what a new job waits for, and keep it out of the line while any of that is open, or where there is
+    another reason (`hold`). Inside the transaction that makes the job."""
     JobDependency.objects.bulk_create(
         JobDependency(job=job, on_id=before.on, only_ok=before.only_ok) for before in befores
     )
-    if any(before.prospect is Prospect.OPEN for before in befores):
-        advance(job, JobState.WAITING, reason=waiting_reason(befores), held_back=True)
+    if reason := waiting_reason(befores) or hold:
+        advance(job, JobState.WAITING, reason=reason, held_back=True)
 
 
 def settle_dependencies() -> int:
@@ -76,12 +77,13 @@ def _settle(number: int, befores: Sequence[Before]) -> bool:
         return False
     with transaction.atomic():
         job = Job.objects.select_for_update().filter(pk=number, held_back=True).first()
-        if job is None:
+        if job is None or job.reason.code is Code.BUDGET_WAITS:  # these are over, and it waits for something else
             return False
         if never is not None:
             why = Reason.of(Code.AFTER_NEVER, job=never.on, state=never.state)
             return advance(job, JobState.CANCELLED, reason=why, refused="")
-        return advance(job, JobState.QUEUED, reason=Reason.of(Code.AFTER_JOBS_OVER), held_back=False)
+        over = Reason.of(Code.AFTER_JOBS_OVER)
+        return advance(job, JobState.QUEUED, reason=over, held_back=False, held_until=timezone.now())
 
 
 def tell_what_is_waited_for() -> None:

@@ -8,6 +8,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
@@ -26,17 +27,26 @@ def path_of(digest: str) -> Path:
     return folder() / digest[:2] / digest
 
 
-def digest_of(chunks: Iterable[bytes]) -> str:
-    """The hash by which a content is kept."""
-    hashed = hashlib.sha256()
-    for chunk in chunks:
-        hashed.update(chunk)
-    return hashed.hexdigest()
+@dataclass(frozen=True, slots=True)
+class WrittenPart:
+    """A content that is written down and not kept yet, with its hash and its size in bytes."""
+
+    path: Path
+    digest: str
+    size: int
+
+    def keep(self) -> None:
+        """Keep it by its hash. The same twice is kept once."""
+        path_of(self.digest).parent.mkdir(mode=0o700, exist_ok=True)
+        self.path.rename(path_of(self.digest))
+
+    def discard(self) -> None:
+        """Let go of it, unless it is kept."""
+        self.path.unlink(missing_ok=True)
 
 
-def keep(chunks: Iterable[bytes]) -> tuple[str, int]:
-    """Write a content down, whole or not at all; its hash and its size in bytes. The same twice is kept once. Raises
-    OSError."""
+def write(chunks: Iterable[bytes]) -> WrittenPart:
+    """Write a content down, whole or not at all, and hash it meanwhile. Raises OSError."""
     folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     part = folder() / f"{secrets.token_hex(16)}{_PART}"
     hashed, size = hashlib.sha256(), 0
@@ -45,13 +55,10 @@ def keep(chunks: Iterable[bytes]) -> tuple[str, int]:
             for chunk in chunks:
                 hashed.update(chunk)
                 size += file.write(chunk)
-        digest = hashed.hexdigest()
-        path_of(digest).parent.mkdir(mode=0o700, exist_ok=True)
-        part.rename(path_of(digest))
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            part.unlink()
-    return digest, size
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return WrittenPart(part, hashed.hexdigest(), size)
 
 
 def forget_unneeded(needed: Callable[[list[str]], set[str]], older_than: float) -> int:

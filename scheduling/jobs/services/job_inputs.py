@@ -43,11 +43,16 @@ def receive(person: User, files: Sequence[Upload]) -> tuple[InputFile, ...]:
     the person's files take too much; nothing is kept then."""
     named = [(check_name(str(file.name or "")), file) for file in files]
     check_together([InputFile(name, "", file.size or 0) for name, file in named], settings.PORTAL.job_input_bytes)
-    new = {input_store.digest_of(file.chunks()): file.size or 0 for file in files}
-    for digest in StoredInput.objects.filter(owner=person.pk, digest__in=new).values_list("digest", flat=True):
-        del new[digest]
-    _check_quota(person, sum(new.values()))
-    kept = tuple(InputFile(name, *input_store.keep(file.chunks())) for name, file in named)
+    written = list[input_store.WrittenPart]()
+    try:
+        written.extend(input_store.write(file.chunks()) for file in files)
+        kept = tuple(InputFile(name, part.digest, part.size) for (name, _), part in zip(named, written, strict=True))
+        _check_quota(person, sum(each.size for each in _not_mine(person, kept)))
+        for part in written:
+            part.keep()
+    finally:
+        for part in written:
+            part.discard()
     _own(person, kept)
     return kept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import smtplib
 import ssl
 from dataclasses import dataclass
+from email.errors import MessageError
 from email.message import EmailMessage
 from email.utils import format_datetime, make_msgid
 from urllib.parse import unquote, urlsplit
@@ -13,6 +14,7 @@ from scheduling.notices.adapters.delivery_error import DeliveryError
 from scheduling.notices.core.letter import Letter
 
 TIME_LIMIT = 10.0
+_NO_ADDRESS = "No letter can be sent to this e-mail address. Choose another one on the page Notices."
 _PORTS = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
 
 
@@ -41,9 +43,14 @@ class MailServer:
 
 
 def message_of(letter: Letter, sender: str, to: str) -> EmailMessage:
-    """The letter as it is sent. Its Message-ID is the same at every attempt, so that mail programs show it once."""
+    """The letter as it is sent. Its Message-ID is the same at every attempt, so that mail programs show it once. Raises
+    DeliveryError for an address that no letter can have."""
     message = EmailMessage()
-    message["From"], message["To"], message["Subject"] = sender, to, " ".join(letter.title.split())
+    try:
+        message["To"] = to
+    except (ValueError, LookupError, MessageError) as error:  # the library's reader raises all of these
+        raise DeliveryError(_NO_ADDRESS, lasting=True) from error
+    message["From"], message["Subject"] = sender, " ".join(letter.title.split())
     message["Date"] = format_datetime(letter.at)
     message["Message-ID"] = f"<{letter.key}@{sender.rpartition('@')[2].strip('> ') or make_msgid()}>"
     message["Auto-Submitted"] = "auto-generated"
@@ -65,8 +72,12 @@ def send(server: MailServer, message: EmailMessage) -> None:
             link.send_message(message)
     except smtplib.SMTPRecipientsRefused as error:
         raise DeliveryError("The mail server does not take this address.", lasting=_lasts(error)) from error
+    except smtplib.SMTPNotSupportedError as error:
+        raise DeliveryError("The mail server takes no address with such letters.", lasting=True) from error
     except smtplib.SMTPResponseException as error:
         raise DeliveryError(f"The mail server answered with code {error.smtp_code}.") from error
+    except ValueError as error:  # not to be written down as such a server reads it
+        raise DeliveryError(_NO_ADDRESS, lasting=True) from error
     except (OSError, smtplib.SMTPException) as error:
         raise DeliveryError(f"The mail server did not answer: {type(error).__name__}.") from error
 

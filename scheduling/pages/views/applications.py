@@ -17,7 +17,7 @@ from scheduling.jobs.core import command_line, parameters, patterns, ranks
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import OwnProgram
-from scheduling.jobs.selectors import may_use, usable_applications, visible_applications
+from scheduling.jobs.selectors import may_use, usable_applications, visible_applications, without_logs
 from scheduling.jobs.services import registering as jobs_applications
 from scheduling.jobs.services.share_partners import shareable_groups
 from scheduling.pages import selectors
@@ -35,7 +35,9 @@ RECENT = 10
 @require_safe
 def applications(request: HttpRequest) -> HttpResponse:
     """All of them, with how often each was used by whom this person may see."""
-    rows = list(visible_applications(caller(request)).select_related("owner"))
+    registered = visible_applications(caller(request))
+    of_logs, with_logs = registered.filter(command=[]).count(), request.GET.get("logs") == "1"
+    rows = list((registered if with_logs else without_logs(registered)).select_related("owner"))
     visible = selectors.jobs_visible_to(caller(request))
     counts = dict(visible.order_by().values_list("application").annotate(number=Count("pk")))
     submits = request.user.has_perm("scheduling.submit_job")
@@ -44,7 +46,8 @@ def applications(request: HttpRequest) -> HttpResponse:
         row.job_count = counts.get(row.pk, 0)
         row.whose = _whose(row, request)  # type: ignore[attr-defined]
         row.may_submit = submits and row.pk in usable  # type: ignore[attr-defined]
-    return render(request, "scheduling/application_list.html", {"applications": rows})
+    context = {"applications": rows, "of_logs": of_logs, "with_logs": with_logs}
+    return render(request, "scheduling/application_list.html", context)
 
 
 def _whose(row: Application, request: HttpRequest) -> str:

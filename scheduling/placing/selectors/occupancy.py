@@ -151,6 +151,10 @@ _USUAL = {
 }
 
 
+#: Why a job is held back: whatever is free, it does not start.
+_HELD_BACK = (Code.AFTER_JOBS, Code.BUDGET_WAITS)
+
+
 def explanation(job: Job) -> list[Reason]:
     """Why the job is where it is; fresh for a job that waits for nodes, with how many are tried before it."""
     if job.held_back:
@@ -181,7 +185,7 @@ class Reasons:
 
     def now(self, state: str, cluster: str, size: Size, reason: Reason) -> Reason:
         """The same, where there are only the columns of the job."""
-        if state != JobState.WAITING or reason.code is Code.AFTER_JOBS or traits(cluster).has_queue:
+        if state != JobState.WAITING or reason.code in _HELD_BACK or traits(cluster).has_queue:
             return reason
         if cluster not in self._known:
             self._known[cluster] = free_room(cluster), sorted(set(holders(cluster).values()))

@@ -14,6 +14,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.dependencies import settle_dependencies, tell_what_is_waited_for
 from scheduling.jobs.services.leases import MAX_ATTEMPTS
 from scheduling.placing.services.placing import give_up
+from scheduling.placing.services.project_checks import settle_projects
 from scheduling.placing.services.rounds import place_and_start_all
 from scheduling.placing.services.trial_steps import advance_trials
 from scheduling.runs.core.run_states import RunState
@@ -25,12 +26,14 @@ log = logging.getLogger(__name__)
 def advance_jobs() -> int:
     """Take every job a step on that nobody has leased; how many were handed to a backend.
 
-    Placing with a lease that ran out: back to queued, and failed after three lost workers. Waiting for other jobs:
-    queued once these are over. Queued or waiting: placed when it fits, oldest first. Starting: submitted again under
-    the same key. Trying: see services.trying. Running ones are poll_runs's matter.
+    Placing with a lease that ran out: back to queued, and failed after three lost workers. Waiting for other jobs, or
+    for node-hours of a project: queued once these are over, or there. Queued or waiting: placed when it fits, oldest
+    first. Starting: submitted again under the same key. Trying: see services.trying. Running ones are poll_runs's
+    matter.
     """
     _recall_lost()
     settle_dependencies()
+    settle_projects()
     started = sum(place_and_start_all(cluster) for cluster in _clusters_with_pending())
     started += start_runs(_to_start()) + advance_trials()
     tell_what_is_waited_for()

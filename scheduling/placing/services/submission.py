@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
-from gridportal.base.reasons import Code, Reason
+from gridportal.base.reasons import NOTHING, Code, Reason
 from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.group_models import JobGroup
@@ -54,10 +54,10 @@ def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None =
     checked, befores = check(request, owner.username), check_dependencies(owner, request)
     check_inputs(owner, request.inputs, resubmitted_from)
     check_owner(setting(request.cluster), owner)
-    check_project(with_project(owner, checked.spec, resubmitted_from).project)
+    hold = check_project(with_project(owner, checked.spec, resubmitted_from).project)
     try:
         with transaction.atomic():
-            return create_job(owner, checked, key, befores, resubmitted_from=resubmitted_from), True
+            return create_job(owner, checked, key, befores, hold=hold, resubmitted_from=resubmitted_from), True
     except IntegrityError:
         earlier = _same_request(owner, key)
         if earlier is None:
@@ -104,16 +104,17 @@ def create_job(
     key: uuid.UUID,
     befores: Sequence[Before] = (),
     *,
+    hold: Reason = NOTHING,
     resubmitted_from: Job | None = None,
     group: JobGroup | None = None,
 ) -> Job:
     """Write the row of a request that was checked, with its first event. `befores`: the jobs that it starts after;
-    `group`: the sweep that it is of."""
+    `hold`: why else it waits; `group`: the sweep that it is of."""
     spec = with_project(owner, checked.spec, resubmitted_from)
     columns = spec.columns() | {"node_count": checked.least_nodes}
     job = Job.objects.create(owner=owner, **columns, request_key=key, resubmitted_from=resubmitted_from, group=group)
     JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
-    hold_back(job, befores)
+    hold_back(job, befores, hold)
     attach(job, spec.inputs)
     audit(owner, "job.submit", job, application=spec.application.slug, ranks=job.ranks, nodes=job.node_count)
     note_accepted()

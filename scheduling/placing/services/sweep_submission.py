@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.base.reasons import Reason
 from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.parameters import Value
 from scheduling.jobs.core.sweep import RANKS, Axes, check_size, point_text, points
@@ -46,12 +47,12 @@ def submit_sweep(owner: User, request: JobSpec, axes: Axes, source: Job | None =
     check_use(owner, request.application, setting(request.cluster))
     check_owner(setting(request.cluster), owner)
     checked = [_checked(request, point, owner.username) for point in combinations]
-    check_project(with_project(owner, request, None).project)
+    hold = check_project(with_project(owner, request, None).project)
     befores = check_dependencies(owner, request)
     check_inputs(owner, request.inputs, source)
     try:
         with transaction.atomic():
-            return _create(owner, request, axes, key, checked, befores), True
+            return _create(owner, request, axes, key, checked, befores, hold), True
     except IntegrityError:
         earlier = _same_request(owner, key)
         if earlier is None:
@@ -89,6 +90,7 @@ def _create(
     key: uuid.UUID,
     checked: list[CheckedRequest],
     befores: Sequence[Before],
+    hold: Reason,
 ) -> JobGroup:
     group = JobGroup.objects.create(
         owner=owner,
@@ -98,6 +100,6 @@ def _create(
         request_key=key,
     )
     for each in checked:
-        create_job(owner, each, uuid.uuid4(), befores, group=group)
+        create_job(owner, each, uuid.uuid4(), befores, hold=hold, group=group)
     log.info("sweep %s: submitted by %s (%d jobs)", group.pk, owner, len(checked))
     return group

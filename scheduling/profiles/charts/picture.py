@@ -137,6 +137,9 @@ def finding(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> s
     that_talks = " that talks" * talks
     if not others:
         return f"{sentence}, the only pair{that_talks}."
+    if equal := sum(mbit_text(rate) == mbit_text(worst.bandwidth or 0.0) for rate in others):
+        alike = f"1 other pair{that_talks}" if equal == 1 else f"{equal} other pairs{' that talk' * talks}"
+        return f"{worst.source}–{worst.target} and {alike} have the least: {rate} each."
     return f"{sentence}; every other pair{that_talks} has {mbit_text(min(others))} or more."
 
 

@@ -13,6 +13,7 @@ class WhenUsed(StrEnum):
 
     WARN = "warn"  # people are told, and jobs go on
     REFUSE = "refuse"  # new jobs of the project are refused
+    WAIT = "wait"  # new jobs wait until there are node-hours again
 
 
 class BudgetLevel(StrEnum):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
@@ -30,6 +31,17 @@ class ReportRequest(NamedTuple):
     since: str
     sort: str
     find: str
+
+
+#: What the tab of skeletons alone can be narrowed by: addresses that people kept.
+_OF_SKELETONS = {"application", "owner", "state", "method", "q"}
+
+
+@require_safe
+def first_tab(request: HttpRequest) -> HttpResponseRedirect:
+    """Who used what, of the time in the address."""
+    page = reverse("report") if _OF_SKELETONS & set(request.GET) else reverse("report-sections", args=["people"])
+    return HttpResponseRedirect(f"{page}?{request.GET.urlencode()}" if request.GET else page)
 
 
 @require_safe

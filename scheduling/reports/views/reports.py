@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
 from scheduling.jobs.filters import PRESETS, JobFilterForm
-from scheduling.reports.compared import Figure, compared
+from scheduling.reports.compared import SECONDS, Figure, compared
 from scheduling.reports.report_range import exact_range
 from scheduling.reports.report_section import Section
 from scheduling.reports.views.range_reports import report_tabs
@@ -97,12 +97,12 @@ def _compared(request: HttpRequest, form: JobFilterForm, whole: Use) -> Section 
 
 def _figures(whole: Use) -> list[Figure]:
     return [
-        ("Node-hours", round(whole.node_seconds / 3600, 3)),
-        ("Runs", whole.runs),
-        ("Skeleton node-hours", round(whole.skeleton_node_seconds / 3600, 3)),
-        ("Jobs tried", whole.trials),
-        ("Seconds spent choosing", round(whole.spent, 1)),
-        ("Seconds won, predicted", round(whole.won, 1)),
+        Figure("Node-hours", round(whole.node_seconds / 3600, 3)),
+        Figure("Runs", whole.runs),
+        Figure("Skeleton node-hours", round(whole.skeleton_node_seconds / 3600, 3)),
+        Figure("Jobs tried", whole.trials),
+        Figure("Time spent choosing", round(whole.spent, 1), SECONDS),
+        Figure("Time won, predicted", round(whole.won, 1), SECONDS),
     ]
 
 

@@ -59,7 +59,7 @@ class RunTime:
 @dataclass(frozen=True, slots=True)
 class JobUse:
     """One job with its runs; `ended` is None for one that is not over, `failure` the code of why it failed, if it did.
-    person, project, application: keys as text."""
+    person, project, application: keys as text; held_until: until when it was held back, if it was."""
 
     number: int
     cluster: str
@@ -71,13 +71,20 @@ class JobUse:
     failure: str
     node_count: int
     runs: tuple[RunTime, ...]
+    held_until: datetime | None = None
+
+    @property
+    def ready(self) -> datetime:
+        """Since when it might have run: it was not held back any more."""
+        return max(self.created, self.held_until or self.created)
 
 
 @dataclass(slots=True)
 class Figures:
     """Sums: jobs that ended (or, of the live ones, still run), those that failed, node and processor time in
-    microseconds. started: jobs that ended and had run; waited: how long they had waited together; waits and slowdowns:
-    how many of them are in each bucket. newest: the number of the newest job."""
+    microseconds. started: jobs that ended and had run; waited: how long they had waited together; held_jobs: how many
+    of them were held back for other jobs or their project's budget, held: for how long together, which is no waiting;
+    waits and slowdowns: how many of them are in each bucket. newest: the number of the newest job."""
 
     jobs: int = 0
     failed: int = 0
@@ -85,6 +92,8 @@ class Figures:
     cpu_time: int = 0
     started: int = 0
     waited: int = 0
+    held_jobs: int = 0
+    held: int = 0
     newest: int = 0
     waits: Counter[int] = field(default_factory=Counter)
     slowdowns: Counter[int] = field(default_factory=Counter)
@@ -104,7 +113,7 @@ class Figures:
 
 
 #: The figures that are added up as numbers.
-SUMMED = ("jobs", "failed", "node_time", "cpu_time", "started", "waited")
+SUMMED = ("jobs", "failed", "node_time", "cpu_time", "started", "waited", "held_jobs", "held")
 Sums = Mapping[tuple[UseKey, date], Figures]
 
 
@@ -188,11 +197,13 @@ def _fared(job: JobUse) -> Figures:
     """How a job that is over waited and ended."""
     found = Figures(jobs=1, failed=1 if job.failure else 0, newest=job.number)
     if job.runs and job.ended:
-        waited = max(timedelta(), min(run.began for run in job.runs) - job.created)
+        waited = max(timedelta(), min(run.began for run in job.runs) - job.ready)
         ran = sum(((run.ended - run.began).total_seconds() for run in job.runs), 0.0)
         found.started, found.waited = 1, waited // _MICROSECOND
         found.waits[bucket(waited.total_seconds())] = 1
-        slowdown = (job.ended - job.created).total_seconds() / max(ran, SHORTEST)
+        if held := (job.ready - job.created) // _MICROSECOND:
+            found.held_jobs, found.held = 1, held
+        slowdown = (job.ended - job.ready).total_seconds() / max(ran, SHORTEST)
         found.slowdowns[bucket(max(1.0, slowdown))] = 1
     return found
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import date, datetime
 
 from django.db.models import QuerySet
 
 from scheduling.jobs.models import Job
+from scheduling.usage.core.packed_counts import packed, unpacked
 from scheduling.usage.core.use_parts import SUMMED, Figures, UseKey, add_up
 from scheduling.usage.job_uses import job_uses, sites
 from scheduling.usage.models import PeriodUse
@@ -66,9 +67,6 @@ def _added(row: PeriodUse, figures: Figures) -> PeriodUse:
     return row
 
 
-def _merged(kept: dict[str, int], more: dict[int, int]) -> dict[str, int]:
-    """Counts by bucket, whose numbers are text in JSON."""
-    found = dict(kept)
-    for number, count in more.items():
-        found[str(number)] = found.get(str(number), 0) + count
-    return found
+def _merged(kept: str, more: Counter[int]) -> str:
+    """Counts by bucket, packed."""
+    return packed(unpacked(kept) + more) if kept else packed(more)

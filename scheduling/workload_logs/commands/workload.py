@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -79,6 +80,27 @@ def make(
 
     for line in synthetic_lines(LogSize(jobs, days), seed, int(_moment(start).timestamp())):
         sys.stdout.write(f"{line}\n")
+
+
+@app.command()
+def remove(
+    cluster: Annotated[str, typer.Argument(help="The name of the cluster that got the jobs.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document; only together with --yes.")] = False,
+) -> None:
+    """Remove a log that was read: its jobs, their sums, and people and programs that nothing else uses."""
+    if as_json and not yes:
+        raise InputError("--json", as_json, "--json together with --yes: nobody can be asked")
+    with database():
+        from scheduling.workload_logs.services.removing_logs import ask_removal, log_jobs, remove_log
+
+        question = f"Remove {log_jobs(cluster).count()} jobs of the log {cluster}? They cannot be brought back"
+        if not yes and not typer.confirm(question):
+            raise typer.Exit(1)
+        ask_removal("command line", cluster)
+        found = asdict(remove_log(cluster))
+    words = ", ".join(f"{count} {noun}" for noun, count in found.items())
+    typer.echo(json.dumps(found) if as_json else f"Removed {words}.")
 
 
 def _moment(text: str) -> datetime:

@@ -79,6 +79,8 @@ def read_log(
 
 
 def _check_name(cluster: str) -> None:
+    if LoggedCluster.objects.filter(name=cluster, removing_at__isnull=False).exists():
+        raise InputError("cluster", cluster, "a name whose log is not being removed at this moment")
     taken = cluster in settings.CLUSTERS or Cluster.objects.filter(name=cluster).exists()
     if not LoggedCluster.objects.filter(name=cluster).exists() and has_namesakes(cluster):
         raise InputError("cluster", cluster, "a name with which no person, group or application of this portal begins")

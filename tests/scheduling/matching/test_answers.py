@@ -143,3 +143,16 @@ def test_figures_have_digits_enough_to_be_true() -> None:
     made = answer(MatchQuestion('[Type="Set"; rank = Min(other.rate)]', "[rate = 19999999]", explain=True))
     assert made.explanation is not None
     assert [aggregate_message(each) for each in made.explanation.aggregates] == ["Min(other.rate) is 19999999, of #1"]
+
+
+def test_bandwidths_are_told_in_the_units_of_all_other_places() -> None:
+    why = explained("other.bandwidth >= 50000000 && SetSize >= 1", "[bandwidth = 40000000]")
+    assert nearest_message(why.clauses[0]) == "best 4e+07 (40 Mbit/s), asked >= 5e+07 (50 Mbit/s)"
+    assert change_message(why) == (
+        "The smallest change: ask for >= 40000000 (40 Mbit/s) in other.bandwidth >= 50000000."
+    )
+    made = answer(MatchQuestion('[Type="Set"; rank = Min(other.RBandwidth)]', "[RBandwidth = 2000000]", explain=True))
+    assert made.explanation is not None
+    assert [aggregate_message(each) for each in made.explanation.aggregates] == [
+        "Min(other.RBandwidth) is 2000000 (2 Mbit/s), of #1"
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -198,3 +199,13 @@ def test_an_expression_that_grows_without_end_ends_in_a_sentence(run) -> None:
     result = run(request, "--json", resources="[a=1]")
     assert result.exit_code == 1
     assert result.output
+
+
+def test_the_lines_of_the_readme_and_of_the_guide_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).parents[3]
+    monkeypatch.chdir(root)
+    for page in ("README.md", "docs/matching.md"):
+        (words,) = re.findall(r"gridportal match (docs/\S+ docs/\S+?)[ `]", (root / page).read_text(encoding="utf-8"))
+        found = CliRunner().invoke(APP, [*words.split(), "--explain", "--format", "json"])
+        assert found.exit_code == 0, found.output
+        assert [machine["dns"] for machine in json.loads(found.stdout)["machines"]] == ["n1", "n4"]

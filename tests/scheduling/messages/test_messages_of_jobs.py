@@ -36,7 +36,10 @@ def test_the_finding_names_the_bottleneck_and_what_the_rest_has() -> None:
 
 def test_pairs_that_are_as_slow_are_counted() -> None:
     found = finding(group(SLOW, edge((1, 2), "n7", "n5", 48.1e6), bottleneck=SLOW), 100e6)
-    assert found.endswith("1 other pair that talks has no more.")
+    assert found == "n3-n7 and 1 other pair that talks have the least: 48 of 100 Mbit/s each."
+    more = edge((2, 3), "n5", "n9", 48e6)
+    found = finding(group(SLOW, edge((1, 2), "n7", "n5", 48.1e6), more, bottleneck=SLOW), talks=False)
+    assert found == "n3-n7 and 2 other pairs have the least: 48 Mbit/s each."
 
 
 def test_a_link_in_the_middle_of_the_path_is_named() -> None:

@@ -20,7 +20,7 @@ from scheduling.notices.adapters.delivery_error import DeliveryError
 from scheduling.notices.core.back_off import MOST_ATTEMPTS
 from scheduling.notices.core.notice_kinds import NoticeKind
 from scheduling.notices.core.webhook_address import WebhookAddress
-from scheduling.notices.models import Delivery, Notice
+from scheduling.notices.models import Delivery, Notice, NoticeSettings
 from scheduling.notices.services import choices, delivering, writing_notices
 from tests.scheduling.notices.receivers import Hook, Mailbox, hook_server, mail_server
 
@@ -209,6 +209,19 @@ def test_a_mail_server_may_ask_to_come_later(people: Any, job: Job, mailbox: Mai
     mailbox.answer = answer
     send()
     assert Delivery.objects.get().state == state
+
+
+@pytest.mark.parametrize("address", ["ada@example.org\nBcc: all@example.org", "ada\r\n@example.org"])
+def test_an_address_that_no_letter_can_have_ends_it_with_a_reason(
+    people: Any, job: Job, mailbox: Mailbox, address: str
+) -> None:
+    tell(people, job, email=["failed"], email_address="ada@example.org")
+    NoticeSettings.objects.update(email_address=address)
+    assert send() == 0
+    row = Delivery.objects.get()
+    assert row.state == "given up"
+    assert "address" in row.error
+    assert mailbox.letters == []
 
 
 def test_a_worker_that_dies_while_it_sends_costs_a_pause(

@@ -59,6 +59,9 @@ def test_each_node_and_job_with_bytes_limit_age_and_what_is_free(
     table = CliRunner().invoke(cli.app, ["depots"]).output
     assert "Depots of grid" in table
     assert "its agent does not answer" in " ".join(table.split())
+    assert "8.2 kB" in table
+    assert "21.5 GB" in table
+    assert "Written" in table
 
 
 def test_where_there_are_none_the_page_says_so(fake_grid: FakeGrid, client_as: Callable[[str], Client]) -> None:

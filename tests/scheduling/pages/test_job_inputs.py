@@ -259,3 +259,43 @@ def test_what_no_job_needs_goes_after_a_while(people, client_as):
     assert job_inputs.forget_unused() == 1
     assert not kept.exists()
     assert Path(django_settings.PORTAL.home) in kept.parents
+
+
+def form_with(name: str) -> tuple[bytes, str]:
+    """A form with a file of this name, as no browser sends it."""
+    parts = [
+        b'--sep\r\nContent-Disposition: form-data; name="job"\r\n\r\n{"application": "ep", "node_count": 1}',
+        f'--sep\r\nContent-Disposition: form-data; name="inputs"; filename="{name}"\r\n\r\nx'.encode(),
+        b"--sep--\r\n",
+    ]
+    return b"\r\n".join(parts), "multipart/form-data; boundary=sep"
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/..", "folder/"])
+def test_a_file_without_a_name_is_not_left_out_without_a_word(client_as, name):
+    body, kind = form_with(name)
+    answer = client_as("user").post("/api/jobs", body, content_type=kind)
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith(f"A file cannot be called {name!r}; accepted is a name")
+    page = client_as("user").post("/submit/", body, content_type=kind)
+    assert page.status_code == 400
+    assert "A file cannot be called" in markup(page)
+    assert not Job.objects.exists()
+
+
+def test_a_file_is_read_once_and_what_is_too_much_leaves_nothing(people, monkeypatch):
+    reads = []
+
+    class Upload:
+        name, size = "mesh.dat", 900
+
+        def chunks(self):
+            reads.append(1)
+            yield b"m" * 900
+
+    job_inputs.receive(people["user"], [Upload()])
+    assert len(reads) == 1
+    monkeypatch.setattr(Upload, "chunks", lambda self: iter([b"n" * 900]))
+    with pytest.raises(InputError, match="at most 600 bytes"):
+        job_inputs.receive(people["user"], [Upload()])
+    assert [path.stat().st_size for path in input_store.folder().rglob("*") if path.is_file()] == [900]

@@ -18,7 +18,7 @@ ADDRESSES = [
     *("/topology/?cluster=%00", "/topology/?job=%00&at=%00", "/topology/fact?of=%00&cluster=%00"),
     *("/topology/nodes/a/?cluster=%00", "/topology/nodes/%00/", "/topology/links/a/b/?cluster=%00"),
     *("/topology/flows?cluster=%00&flows=a%00>b", "/telemetry/?cluster=%00", "/jobs/?q=%00&owner=%00&application=%00"),
-    *("/jobs/?state=%00&cluster=%00&sort=%00", "/jobs.csv?q=%00", "/reports/?application=%00&owner=%00"),
+    *("/jobs/?state=%00&cluster=%00&sort=%00", "/jobs.csv?q=%00", "/reports/skeletons/?application=%00&owner=%00"),
     *("/audit/?q=%00&actor=%00&action=%00", "/submit/?application=%00&from=%00", "/experiments/?name=%00"),
     *("/api/jobs?q=%00&application=%00&owner=%00", "/api/applications/a%00", "/api/network?cluster=%00"),
     *(

@@ -113,7 +113,7 @@ def test_nobody_else_sees_it_anywhere(client_as, program, role):
         f"/submit/?application={program.slug}",
         "/submit/",
         "/jobs/",
-        "/reports/",
+        "/reports/skeletons/",
         "/jobs.csv",
         "/api/applications",
         f"/api/applications/{program.slug}",

@@ -164,7 +164,7 @@ def test_a_used_budget_refuses_new_jobs_where_it_says_so(
     ran(6)
     answer = post()
     assert answer.status_code == 400
-    assert "ocean has used 12.00 of its 10.00 until" in answer.json()["project"][0]
+    assert "another project, or none: ocean has used all 10 node-hours of its budget" in answer.json()["project"][0]
     page = client_as("user").post(
         "/submit/",
         {
@@ -181,7 +181,7 @@ def test_a_used_budget_refuses_new_jobs_where_it_says_so(
         },
     )
     assert page.status_code == 422
-    assert "ocean has used 12.00" in words(page)
+    assert "&#x27;ocean&#x27; is not possible. Enter another project, or none: ocean has used all 10" in words(page)
     assert (
         client_as("user").post("/api/jobs", body | {"project": None}, content_type="application/json").status_code
         == 201

@@ -65,8 +65,8 @@ def test_a_time_is_held_against_as_long_a_time_before(client_as: Any, ran: Any, 
 def test_every_tab_is_held_against_the_time_before(client_as: Any, ran: Any) -> None:
     for show in TABS:
         assert any(row[0] == "compared" for row in table(client_as("manager"), show)), show
-    assert "node-hours after 0.00 in as long a time" in words(client_as("manager").get("/reports/?since=30d"))
-    assert 'id="compared"' not in words(client_as("manager").get("/reports/"))
+    assert "node-hours after 0.00 in as long a time" in words(client_as("manager").get("/reports/skeletons/?since=30d"))
+    assert 'id="compared"' not in words(client_as("manager").get("/reports/skeletons/"))
 
 
 def test_without_anything_before_there_is_no_change_in_percent(client_as: Any, ran: Any) -> None:
@@ -123,7 +123,7 @@ def test_tables_sort_and_search_by_the_address_also_as_csv(
     assert 'aria-sort="ascending"' in page
     assert 'value="other"' in page
     assert "No row of this table has" in words(manager.get("/reports/people/?find=zoe"))
-    assert words(manager.get("/reports/?sort=-node_hours")).count('aria-sort="descending"') == 1
+    assert words(manager.get("/reports/skeletons/?sort=-node_hours")).count('aria-sort="descending"') == 1
 
 
 def test_a_year_is_offered_and_a_long_time_is_in_whole_days(client_as: Any, ran: Any) -> None:
@@ -152,3 +152,25 @@ def test_the_pdf_is_one_of_several_sections(client_as: Any, ran: Any) -> None:
     one = client_as("manager").get("/reports/report.pdf?tab=moves").content
     assert one.startswith(b"%PDF-")
     assert len(one) < len(answer.content)
+
+
+def test_time_for_which_a_job_was_held_back_is_no_waiting(client_as: Any, ran: Any) -> None:
+    now = timezone.now()
+    held = now - timedelta(hours=3)
+    Job.objects.filter(pk=ran.pk).update(created_at=now - timedelta(hours=12), held_until=held, ended_at=now)
+    Run.objects.filter(job=ran).update(started_at=now - timedelta(hours=2), ended_at=now)
+    page = words(client_as("manager").get("/reports/waiting/"))
+    assert "half waited 1 h" in page or "half waited 59 min" in page or "half waited 1 h 01 min" in page
+    assert "1 job was held back for other jobs or a budget, 9 h 00 min on average." in page
+    assert "the median slowdown is 1.50" in page or "the median slowdown is 1.49" in page
+
+
+def test_comparisons_have_the_digits_and_units_that_count(client_as: Any, ran: Any, make_job: Any, people: Any) -> None:
+    earlier, end = make_job(people["other"], "succeeded"), timezone.now() - timedelta(days=40)
+    Run.objects.filter(job=earlier).update(started_at=end - timedelta(hours=5), ended_at=end)
+    Job.objects.filter(pk=earlier.pk).update(created_at=end - timedelta(hours=6), ended_at=end)
+    page = words(client_as("manager").get("/reports/people/"))
+    assert '<td class="num">4.00</td> <td class="num">10.0</td> <td class="num">−60 %</td>' in page
+    assert "Waiting, median</td>" in page
+    assert "60.00" not in page.partition('id="time"')[0]
+    assert ["compared", "Waiting, median, seconds"] in starts(client_as("manager"), "people", 2)

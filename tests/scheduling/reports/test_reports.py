@@ -72,7 +72,7 @@ def test_trials_over_their_budget_are_counted(client_as, people, ran, now):
     ran(people["user"], 2, 2, (30,), {"groups": [0, 1], "spent": 4.0, "budget": 4.34, "won": None})
     (one,) = use_selectors.use(Job.objects.all(), now)
     assert (one.trials, one.over, one.overrun) == (2, 1, pytest.approx(1.59))
-    shown = markup(client_as("user").get("/reports/"))
+    shown = markup(client_as("user").get("/reports/skeletons/"))
     assert "Jobs waited 9.93 s for them (over budget: 1 trial, 1.59 s)." in shown
     (row,) = csv.DictReader(io.StringIO(client_as("user").get("/reports/use.csv").content.decode()))
     assert (row["trials_over_budget"], row["seconds_over_budget"]) == ("1", "1.59")
@@ -112,7 +112,7 @@ def test_everybody_sees_the_use_of_the_jobs_that_they_may_see(client_as, people,
     assert float(row["node_hours"]) == pytest.approx(2 * runs, abs=0.01)
     assert float(row["skeleton_node_hours"]) == pytest.approx(20 / HOUR, abs=1e-5)
     assert (float(row["seconds_spent"]), float(row["seconds_won"]), row["trials_with_known_win"]) == (12.0, 5.0, "1")
-    page = markup(client_as(role).get("/reports/"))
+    page = markup(client_as(role).get("/reports/skeletons/"))
     assert "Jobs waited 12.0 s for them and were predicted to save 5.00 s." in page
 
 
@@ -120,12 +120,19 @@ def test_the_time_in_the_address_narrows_page_and_csv(client_as, people, ran):
     job = ran(people["user"], 1)
     Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(days=3))
     client = client_as("user")
-    assert "No skeleton ran" in markup(client.get("/reports/"))
-    assert "Nothing ran in this time" in markup(client.get("/reports/?since=24h"))
+    assert "No skeleton ran" in markup(client.get("/reports/skeletons/"))
+    assert "Nothing ran in this time" in markup(client.get("/reports/skeletons/?since=24h"))
     assert len(client.get("/reports/use.csv?since=24h").content.decode().splitlines()) == 1
     assert len(client.get("/reports/use.csv?since=7d").content.decode().splitlines()) == 2
 
 
 def test_the_page_says_so_before_anything_has_run(client_as):
-    assert "Nothing has run yet" in markup(client_as("user").get("/reports/"))
-    assert client_as("anonymous").get("/reports/").status_code == 302
+    assert "Nothing has run yet" in markup(client_as("user").get("/reports/skeletons/"))
+    assert client_as("anonymous").get("/reports/skeletons/").status_code == 302
+
+
+def test_reports_open_on_who_used_what_and_kept_addresses_of_skeletons_still_lead_there(client_as):
+    client = client_as("manager")
+    assert client.get("/reports/")["Location"] == "/reports/people/"
+    assert client.get("/reports/?since=7d")["Location"] == "/reports/people/?since=7d"
+    assert client.get("/reports/?application=ep&since=7d")["Location"] == "/reports/skeletons/?application=ep&since=7d"

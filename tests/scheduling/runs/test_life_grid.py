@@ -11,7 +11,7 @@ import pytest
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from tests import migrated
-from tests.scheduling.portal import Portal, starts, wait_for
+from tests.scheduling.portal import Portal, chain_with_inputs, check_chain, starts, wait_for
 
 pytestmark = pytest.mark.grid
 
@@ -41,6 +41,10 @@ def test_cg_is_placed_run_and_verified_on_the_chosen_nodes(portal: Portal) -> No
     assert story["events"] == ["queued", "placing", "starting", "running", "succeeded"]
     assert story["phases"] == ["makea", "init", "conj_grad"]
     assert run["seconds"] > 0
+
+
+def test_a_job_brings_its_files_and_starts_after_another(portal: Portal) -> None:
+    check_chain(chain_with_inputs(portal, "grid"))
 
 
 #: A worker that waits, once it has chosen, until the other has chosen as well.

@@ -15,7 +15,7 @@ from gridportal.base.errors import BackendError
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
-from tests.scheduling.portal import Portal, starts, wait_for
+from tests.scheduling.portal import Portal, chain_with_inputs, check_chain, starts, wait_for
 from tests.scheduling.profiles.tracing.conftest import MPICH, need
 
 pytestmark = pytest.mark.grid
@@ -101,6 +101,10 @@ def test_cg_is_placed_run_and_verified_on_the_chosen_nodes_in_rank_order(portal:
     run = story["runs"][0]
     assert (run["exit_code"], run["verified"]) == (0, True)
     assert run["hosts"] == story["nodes"][0]
+
+
+def test_a_job_brings_its_files_and_starts_after_another(portal: Portal) -> None:
+    check_chain(chain_with_inputs(portal, "hpc"))
 
 
 def test_the_grid_beside_it_runs_jobs_of_its_own(portal: Portal) -> None:

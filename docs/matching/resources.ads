@@ -1,0 +1,5 @@
+[ machine = "n1"; os = "linux"; processors = 4; memory = 4G; cpuspeed = 2000; cpu = 0.9; bandwidth = 90000000 ]
+[ machine = "n2"; os = "linux"; processors = 4; memory = 4G; cpuspeed = 2000; cpu = 0.5; bandwidth = 95000000 ]
+[ machine = "n3"; os = "linux"; processors = 8; memory = 8G; cpuspeed = 2400; cpu = 0.8; bandwidth = 40000000 ]
+[ machine = "n4"; os = "linux"; processors = 2; memory = 6G; cpuspeed = 1800; cpu = 1.0; bandwidth = 80000000 ]
+[ machine = "n5"; os = "solaris"; processors = 8; memory = 16G; cpuspeed = 2400; cpu = 1.0; bandwidth = 95000000 ]
