@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from gridportal.experiments.moves.move_case import CaseLoad, MoveCase
 from gridportal.experiments.moves.move_trials import CaseSeries, of_plan
-from gridportal.experiments.moves.request_nodes import MSC, OPUS, PROCESSORS, job
-from gridportal.experiments.moves.scaled_grid import MINUTE
+from gridportal.experiments.moves.request_nodes import MSC, OPUS, PROCESSORS, WHOLE, job
 
 SIZE, PROCESSES = 12_000, 7
 TIMES = (5, 10, 15, 20, 23)
@@ -14,8 +13,8 @@ TIMES = (5, 10, 15, 20, 23)
 
 def series(full: bool) -> CaseSeries:
     """A case for each time; there are no more."""
-    cases = {str(minutes): MoveCase((job(SIZE),), CaseLoad(PROCESSES, minutes * MINUTE)) for minutes in TIMES}
-    return CaseSeries((*MSC, *OPUS), cases, job(SIZE), OPUS, PROCESSORS)
+    cases = {str(minutes): MoveCase((job(SIZE),), CaseLoad(PROCESSES, float(minutes))) for minutes in TIMES}
+    return CaseSeries((*MSC, *OPUS), cases, job(SIZE), OPUS, PROCESSORS, WHOLE)
 
 
 measurement = of_plan(series)

@@ -1,13 +1,16 @@
-"""One run of a case as a value: which jobs, which load and when, and whether the portal decides or is overruled."""
+"""One run of a case as a value: which jobs, which load and when, and whether the portal decides or is overruled.
+
+Cases of an experiment have the paper's minutes, and become seconds of this machine by `MoveCase.scaled`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from gridportal.experiments.moves.scaled_grid import COST
+from gridportal.experiments.moves.scaled_grid import COST, TIME
 
 #: So that the ranks compute as slowly as in 2003, as far as numpy lets them: without the wide registers of today.
 ENVIRONMENT = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
@@ -23,7 +26,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CaseJob:
-    """A QR factorization of so many rows on so many ranks, submitted so many seconds after the first job runs."""
+    """A QR factorization of so many rows on so many ranks, submitted so long `after` the first job runs."""
 
     rows: int
     ranks: int
@@ -32,7 +35,7 @@ class CaseJob:
 
 @dataclass(frozen=True, slots=True)
 class CaseLoad:
-    """Busy processes on each node of the first job, so many seconds after it runs."""
+    """Busy processes on each node of the first job, so long `after` it runs."""
 
     processes: int
     after: float
@@ -41,14 +44,20 @@ class CaseLoad:
 @dataclass(frozen=True, slots=True)
 class MoveCase:
     """The last of the jobs is the one that is moved or not. `cost_scale`: of the worst case that decides nothing here,
-    but is weighed beside. `to`: where an operator moves it; empty: where the portal would. Seconds."""
+    but is weighed beside. `patience`: seconds. `to`: where an operator moves it; empty: where the portal would."""
 
     jobs: tuple[CaseJob, ...]
     load: CaseLoad | None = None
     rule: Rule = Rule.PORTAL
-    cost_scale: float = COST
+    cost_scale: float = COST * TIME
     patience: float = 1500.0
     to: tuple[str, ...] = ()
+
+    def scaled(self, minute: float) -> MoveCase:
+        """With seconds in place of the paper's minutes, each of which takes so many."""
+        jobs = tuple(replace(job, after=job.after * minute) for job in self.jobs)
+        load = replace(self.load, after=self.load.after * minute) if self.load else None
+        return replace(self, jobs=jobs, load=load, cost_scale=COST * minute / 60.0)
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `read`."""

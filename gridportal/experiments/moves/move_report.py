@@ -94,8 +94,8 @@ def finding(result: Result) -> str:
         f"{_count(wrong['worst-case'])} with the worst case (paper: {_count(paper['wrong']['predicted'])} and "
         f"{_count(paper['wrong']['worst-case'])}; wanted: 0 with the predicted one); {saved} (paper: "
         f"{_papers_share(paper)} %; wanted: more than {percent(GOALS['better'])} %). A minute of the paper takes "
-        f"{scale['minute']:g} s here, a matrix has {scale['size']:g} times the rows, and the worst case is "
-        f"{scale['worst_case']:g} s."
+        f"{scale['minute']:.2g} s here, a matrix has {scale['size']:g} times the rows, and the worst case is "
+        f"{scale['worst_case']:.0f} s."
     )
 
 

@@ -29,13 +29,21 @@ PORTAL, OPPOSITE = "portal", "opposite"
 @dataclass(frozen=True, slots=True)
 class CaseSeries:
     """All cases of an experiment, by their names; on these nodes. `warm_up`: the job of the runs without load, one of
-    which goes to `to`."""
+    which goes to `to`. `minutes`: what it took in the paper, where that is told."""
 
     nodes: Sequence[str]
     cases: Mapping[str, MoveCase]
     warm_up: CaseJob
     to: tuple[str, ...]
     processors: int | None = None
+    minutes: float | None = None
+
+    def minute(self, done: Mapping[str, TrialResult]) -> float:
+        """Seconds that a minute of the paper takes here, by the run without load where it is known."""
+        if self.minutes is None or IDLE not in done:
+            return scaled_grid.MINUTE
+        seconds: float = done[IDLE]["jobs"][-1]["runs"][-1]["seconds"]
+        return seconds / self.minutes
 
 
 class MoveTrials:
@@ -56,17 +64,19 @@ class MoveTrials:
             return self._run(trial.key, MoveCase((self.series.warm_up,), rule=rule, to=self.series.to), before)
         if FIRST_MOVE not in done:
             raise BackendError("Nothing can be decided: the runs without load did not end well.")
-        case = _jittered(self.series.cases[trial.facts["case"]], random.Random(f"{self.seed}/{trial.facts['case']}"))  # noqa: S311
+        rng = random.Random(f"{self.seed}/{trial.facts['case']}")  # noqa: S311
+        case = _jittered(self.series.cases[trial.facts["case"]].scaled(self.series.minute(done)), rng)
         return self._run(trial.key, replace(case, rule=_rule(trial, done)), self._home(FIRST_MOVE))
 
     def summarize(self, done: Mapping[str, TrialResult]) -> dict[str, Any]:
         """What was decided and what was right, by case and kind of cost; see `move_verdicts`."""
         runs = {name: {way: done.get(f"{name}/{way}") for way in (PORTAL, OPPOSITE)} for name in self.series.cases}
-        scale = {"minute": scaled_grid.MINUTE, "size": scaled_grid.SIZE, "network": scaled_grid.NETWORK}
+        minute = self.series.minute(done)
+        scale = {"minute": minute, "size": scaled_grid.SIZE, "network": scaled_grid.NETWORK}
         return {
             **outcomes(runs),
             "idle": done[IDLE]["seconds"] if IDLE in done else None,
-            "scale": {**scale, "worst_case": 900.0 * scaled_grid.COST},
+            "scale": {**scale, "worst_case": 900.0 * scaled_grid.COST * minute / 60.0},
             "runs": len(done),
             "seed": self.seed,
         }

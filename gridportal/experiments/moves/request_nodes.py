@@ -9,6 +9,8 @@ MSC = tuple(f"msc{number}" for number in range(1, 5))
 OPUS = tuple(f"opus{number}" for number in range(1, 9))
 #: The paper's applications use one processor of a node.
 PROCESSORS = 1
+#: Minutes that size 12,000 takes on the four nodes without load: at 23 "the program almost completed" (8.1).
+WHOLE = 25.0
 
 
 def job(size: int) -> CaseJob:

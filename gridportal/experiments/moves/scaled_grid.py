@@ -1,8 +1,9 @@
 """The Grid of Migration 2003, table II, or a part of it, scaled so that minutes of the paper are seconds.
 
-Three scales go together. A minute of the paper is `MINUTE` seconds. Matrices have `SIZE` times the rows, so that QR
-takes about as long by that clock as in the paper. The network is as much faster as data of that size need to take the
-same part of the whole: SIZE squared times the bytes in MINUTE / 60 of the time.
+Three scales go together. A minute of the paper is about `MINUTE` seconds: what the first run without load takes says
+it exactly, where the paper says how many minutes that took. Matrices have `SIZE` times the rows, so that QR takes about as
+long by that clock as in the paper. The network is as much faster as data of that size need to take the same part of the
+whole: SIZE squared times the bytes in MINUTE / 60 of the time.
 
 Nodes have the speeds of the paper among each other, and all are held to a part of a processor of this machine, so that
 they keep what they have while all are busy.
@@ -25,9 +26,10 @@ TIME = MINUTE / 60.0
 #: Rows of a matrix here, for each row in the paper.
 SIZE = 0.35
 NETWORK = SIZE**2 / TIME
-#: What table I is multiplied by. To start a program takes as long for a small matrix as for a large one, so that by
-#: TIME alone the worst case would be better than what moves here take; in the paper it is twice that.
-COST = 2.0 * TIME
+#: What table I is multiplied by, for each second that a second of the paper takes. To start a program takes as long for
+#: a small matrix as for a large one, so that by time alone the worst case would be better than what moves here take; in
+#: the paper it is twice that.
+COST = 2.0
 
 
 def rows(size: int) -> int:

@@ -5,6 +5,9 @@ only for one that is a whole stretch behind. How many calls a stretch has is ran
 word: about `STRETCH` seconds, whatever a call's iteration takes. So an answer comes at the latest two stretches, or two
 calls where these are longer, after the request; between the ends of stretches a call adds one to a number.
 
+Where an iteration took `SLOW` seconds or more, ranks wait for the result in the same call and answer there: on busy
+nodes one more iteration may take half a minute.
+
 In a run that is traced every call is a vote: what repeats in the program then repeats in its trace, which folds, and
 from which skeletons are built.
 """
@@ -23,6 +26,9 @@ from mpi4py import MPI
 STRETCH = 0.05
 #: Calls of a stretch at most, and how much longer than the last one it may be: iterations may become slow at once.
 MOST_CALLS = 100_000
+#: Seconds of an iteration from which on each call waits for its own vote; a stretch of no calls stands for that.
+SLOW = 0.5
+_AT_ONCE = 0
 _GROWTH = 4
 #: The variable of runs that are traced.
 _TRACED = "GRIDPORTAL_TRACE_DIR"
@@ -53,7 +59,7 @@ class StopVotes:
         self._calls, self._due, self._stretch = 0, 1, 1
         self._mine, self._all = np.zeros(4), np.zeros(4)
         self._vote: MPI.Request | None = None
-        self._began = time.perf_counter()
+        self._began, self._before = time.perf_counter(), 0
         self._traced = _TRACED in os.environ
 
     def check(self) -> Wish:
@@ -64,30 +70,39 @@ class StopVotes:
         return self._exchange()
 
     def _exchange(self) -> Wish:
-        agreed = NOTHING
-        if self._vote is not None:
-            self._vote.Wait()
-            self._stretch = int(self._all[2])
-            agreed = Wish(bool(self._all[0]), bool(self._all[1]), -int(self._all[3]))
-        heard = self._heard()
-        if agreed.stop or agreed.checkpoint:  # what is answered now is not asked again
+        agreed = self._result()
+        heard, answering = self._heard(), agreed.stop or agreed.checkpoint
+        if answering:  # what is answered now is not asked again
             heard = replace(heard, stop=False, checkpoint=False)
         self._mine[:] = heard.stop, heard.checkpoint, self._next_stretch(), -heard.written
         self._vote = self._comm.Iallreduce(self._mine, self._all, MPI.MAX)
-        self._due = self._calls + self._stretch
+        if self._stretch == _AT_ONCE and not answering:
+            agreed = self._result()
+        self._due = self._calls + max(1, self._stretch)
         return agreed
+
+    def _result(self) -> Wish:
+        """Of the vote that is under way, if one is; it says how long the next stretch is."""
+        if self._vote is None:
+            return NOTHING
+        self._vote.Wait()
+        self._vote = None
+        self._stretch = int(self._all[2])
+        return Wish(bool(self._all[0]), bool(self._all[1]), -int(self._all[3]))
 
     def _next_stretch(self) -> int:
         """What rank 0 wants; 0 on the others, who go by it."""
-        now = time.perf_counter()
-        each = (now - self._began) / self._stretch
-        self._began = now
+        now, calls = time.perf_counter(), self._calls - self._before
+        each = (now - self._began) / calls
+        self._began, self._before = now, self._calls
         if self._comm.Get_rank() != 0:
             return 0
         if self._traced:
             return 1
+        if each >= SLOW:
+            return _AT_ONCE
         wanted = STRETCH / each if each > 0 else MOST_CALLS
-        return int(max(1, min(wanted, self._stretch * _GROWTH, MOST_CALLS)))
+        return int(max(1, min(wanted, calls * _GROWTH, MOST_CALLS)))
 
     def close(self) -> None:
         """End the vote that is under way, without its result."""

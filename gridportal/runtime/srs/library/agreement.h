@@ -12,7 +12,7 @@ struct srs_stop {
     const char *folder;
     double every, looked, written, took, began;
     int rank, asked, seen, handles;
-    int64_t calls, due, stretch;
+    int64_t calls, before, due, stretch;
     MPI_Request vote;
     int busy;                       /* whether a checkpoint is being written in the background: no other one falls due */
     double mine[4], all[4];

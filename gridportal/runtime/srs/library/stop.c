@@ -2,7 +2,8 @@
  * stop_votes.py in C.
  *
  * Every few calls the ranks begin a reduction of what each has heard, and take its result a few calls later. How many
- * calls lie between is rank 0's to say: about STRETCH seconds, whatever an iteration takes. */
+ * calls lie between is rank 0's to say: about STRETCH seconds, whatever an iteration takes. None, AT_ONCE, where an
+ * iteration takes SLOW seconds or more: each call waits for its own vote then. */
 #define _POSIX_C_SOURCE 200809L
 #include "agreement.h"
 
@@ -17,6 +18,8 @@
 #define STRETCH 0.05 /* seconds between two votes, about */
 #define MOST_CALLS 100000
 #define GROWTH 4
+#define SLOW 0.5 /* seconds of an iteration */
+#define AT_ONCE 0
 #define LOOK 0.2   /* seconds before rank 0 looks for the file again */
 #define SPARE 10.0 /* seconds before the end of a run, beside twice what the last checkpoint took */
 #define ENDS "GRIDPORTAL_ENDS_AT"
@@ -100,13 +103,30 @@ static struct srs_wish heard(struct srs_stop *stop)
 /* What rank 0 wants; 0 on the others, who go by it. */
 static double next_stretch(struct srs_stop *stop)
 {
-    double now = srs_now(), each = (now - stop->began) / (double)stop->stretch;
+    double now = srs_now(), calls = (double)(stop->calls - stop->before), each = (now - stop->began) / calls;
     stop->began = now;
+    stop->before = stop->calls;
     if (stop->rank)
         return 0;
+    if (each >= SLOW)
+        return AT_ONCE;
     double wanted = each > 0 ? STRETCH / each : MOST_CALLS;
-    wanted = fmin(fmin(wanted, (double)stop->stretch * GROWTH), MOST_CALLS);
+    wanted = fmin(fmin(wanted, calls * GROWTH), MOST_CALLS);
     return floor(fmax(1, wanted));
+}
+
+/* Of the vote that is under way, if one is; it says how long the next stretch is. */
+static struct srs_wish result(struct srs_stop *stop)
+{
+    struct srs_wish agreed = {0, 0, -1};
+    if (stop->vote == MPI_REQUEST_NULL)
+        return agreed;
+    MPI_Wait(&stop->vote, MPI_STATUS_IGNORE);
+    stop->stretch = (int64_t)stop->all[2];
+    agreed.stop = stop->all[0] > 0;
+    agreed.checkpoint = stop->all[1] > 0;
+    agreed.written = -(int64_t)stop->all[3];
+    return agreed;
 }
 
 struct srs_wish srs_stop_vote(struct srs_stop *stop, int64_t (*done)(const void *), const void *writer)
@@ -114,21 +134,18 @@ struct srs_wish srs_stop_vote(struct srs_stop *stop, int64_t (*done)(const void 
     struct srs_wish agreed = {0, 0, -1}, wish = {0, 0, 0};
     if (++stop->calls < stop->due)
         return agreed;
-    if (stop->vote != MPI_REQUEST_NULL) {
-        MPI_Wait(&stop->vote, MPI_STATUS_IGNORE);
-        stop->stretch = (int64_t)stop->all[2];
-        agreed.stop = stop->all[0] > 0;
-        agreed.checkpoint = stop->all[1] > 0;
-        agreed.written = -(int64_t)stop->all[3];
-    }
-    if (!agreed.stop && !agreed.checkpoint) /* what is answered now is not asked again */
+    agreed = result(stop);
+    int answering = agreed.stop || agreed.checkpoint;
+    if (!answering) /* what is answered now is not asked again */
         wish = heard(stop);
     stop->mine[0] = wish.stop;
     stop->mine[1] = wish.checkpoint;
     stop->mine[2] = next_stretch(stop);
     stop->mine[3] = -(double)done(writer); /* the least of all */
     MPI_Iallreduce(stop->mine, stop->all, 4, MPI_DOUBLE, MPI_MAX, stop->comm, &stop->vote);
-    stop->due = stop->calls + stop->stretch;
+    if (stop->stretch == AT_ONCE && !answering)
+        agreed = result(stop);
+    stop->due = stop->calls + (stop->stretch > 1 ? stop->stretch : 1);
     return agreed;
 }
 

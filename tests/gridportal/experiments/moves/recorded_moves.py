@@ -33,7 +33,7 @@ def run(*, moved: bool, seconds: float, gain: float = 0.5, worst_gain: float = 0
     }
     nodes = ["msc1", "msc2", "msc3", "msc4"]
     return {
-        "jobs": [{"state": "succeeded", "seconds": took, "runs": [{"nodes": nodes}]}] * jobs,
+        "jobs": [{"state": "succeeded", "seconds": took, "runs": [{"nodes": nodes, "seconds": took}]}] * jobs,
         "nodes": nodes,
         "seconds": took,
         "rule": "portal" if moved else "stay",

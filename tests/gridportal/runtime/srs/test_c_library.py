@@ -88,6 +88,13 @@ def test_the_file_stop_stops_it(program: Program, tmp_path: Path) -> None:
     assert not (tmp_path / "x" / "stop").exists()
 
 
+def test_a_program_of_slow_iterations_stops_at_the_call_in_which_it_hears_of_it(
+    program: Program, tmp_path: Path
+) -> None:
+    done = program.run(2, tmp_path / "x", "block", "30", LONG, 7, 0.55)
+    assert (done["stopped"], done["steps"]) == (1, [7, 7])
+
+
 def test_a_signal_to_one_rank_stops_all(program: Program, tmp_path: Path) -> None:
     process = program.start(2, tmp_path / "x", "block", "30", LONG, 0, 0.001)
     eventually((tmp_path / "x" / "maps.json").exists, process)

@@ -73,6 +73,12 @@ def test_who_makes_the_file_stop_stops_it_and_it_tells_its_map(tmp_path: Path) -
     assert told["arrays"]["x"] == {"dtype": "<f8", "shape": [30], "layout": {"dimensions": [{"parts": 3, "block": 1}]}}
 
 
+def test_a_program_of_slow_iterations_stops_at_the_call_in_which_it_hears_of_it(tmp_path: Path) -> None:
+    """On busy nodes one more iteration may take half a minute."""
+    done = run(2, tmp_path, "block:2", 40, "--stop-at", "7", "--pause", "0.55")
+    assert (done["stopped"], done["steps"]) == (1, [7, 7])
+
+
 def test_a_signal_to_one_rank_stops_all(tmp_path: Path) -> None:
     process = mpi.start(2, PROGRAM, str(tmp_path), "block:2", "30", str(LONG), "--pause", "0.001", "--every", "0.1")
     eventually(lambda: bool(checkpoint_files.numbers(tmp_path)), process)
