@@ -27,6 +27,7 @@ def of_run(state: State, mark: str, node: str, *, shaped: bool) -> dict[str, str
         "GRIDPORTAL_SCRATCH": str(state.scratch),
         "PYTHONUNBUFFERED": "1",
         **mpi(state.launcher, shaped=shaped),
+        **(waiting(state.waiting) if shaped and state.waiting.exists() else {}),
     }
 
 
@@ -49,6 +50,11 @@ def mpi(launcher: Path, *, shaped: bool) -> dict[str, str]:
     if shaped:
         variables |= mpich()
     return variables
+
+
+def waiting(library: Path) -> dict[str, str]:
+    """What lets ranks sleep while they wait for messages (`waiting_ranks`)."""
+    return {"LD_PRELOAD": str(library)}
 
 
 def mpich() -> dict[str, str]:
@@ -98,11 +104,12 @@ def one_sided() -> dict[str, str]:
 
 
 def of_jobs(state: State) -> tuple[dict[str, str], dict[str, str]]:
-    """What every job of the Grid's Slurm is told, and the launcher that root's may use beside it."""
+    """What every job of the Grid's Slurm is told, and beside it root's: the launcher, and a library, which lie in a
+    folder of root's own."""
     variables = {GRID_MARK: str(state.root), "GRIDPORTAL_SCRATCH": str(state.scratch), "PYTHONUNBUFFERED": "1"}
     variables |= mpi(state.launcher, shaped=True)
-    launcher = {name: variables.pop(name) for name in ("HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC")}
-    return variables, launcher
+    own = {name: variables.pop(name) for name in ("HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC")}
+    return variables, own | (waiting(state.waiting) if state.waiting.exists() else {})
 
 
 def hosts(nodes: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from gridportal.base.errors import GridPortalError, InputError, LaterError, shown
 from gridportal.network import topology_files
-from gridportal.testbed import agent, cgroups, network, node_limits, topologies, watchdog
+from gridportal.testbed import agent, cgroups, network, node_limits, topologies, waiting_ranks, watchdog
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.sandbox import keyring
 from gridportal.testbed.sandbox.job_rules import JobRules
@@ -56,6 +56,7 @@ def build(state: State, topology_file: str, mode: str, slurm: str = "") -> Servi
     state.hosts.write_text(_hosts(layout, slurm), encoding="utf-8")
     state.write_launcher((Path(__file__).parent / "enter-node.sh").read_text(encoding="utf-8"))
     if shaped:
+        waiting_ranks.build(state)
         network.prepare_space(forward=False)
         socket.sethostname(CONTROLLER)
     if slurm:

@@ -23,6 +23,7 @@ from gridportal.base.errors import BackendError
 _LONGEST_SOCKET = 100
 _PLAIN = re.compile(r"[\w./+@%:,=~-]+", re.ASCII)
 _LAUNCHER = "enter-node"
+_WAITING = "waiting-ranks.so"
 _CLEARING = 120.0  # seconds that clearing away what a crash has left may take
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -51,6 +52,7 @@ class State:
         self.runs = self.root / "runs.jsonl"
         self.hosts = self.root / "hosts"
         self.launcher = (Path(socket).parent if socket else self.root) / _LAUNCHER
+        self.waiting = self.launcher.with_name(_WAITING)
         self.rules = self.root / "rules.json"
         self.owners = self.root / "owners.json"
         self.doors = self.root / "doors"

@@ -1,9 +1,9 @@
 """The Grid of Migration 2003, table II, or a part of it, scaled so that minutes of the paper are seconds.
 
 Three scales go together. A minute of the paper is about `MINUTE` seconds: what the first run without load takes says
-it exactly, where the paper says how many minutes that took. Matrices have `SIZE` times the rows, so that QR takes about as
-long by that clock as in the paper. The network is as much faster as data of that size need to take the same part of the
-whole: SIZE squared times the bytes in MINUTE / 60 of the time.
+it exactly, where the paper says how many minutes that took. Matrices have `SIZE` times the rows, so that QR takes about
+as long by that clock as in the paper. The network is as much faster as data of that size need to take the same part of
+the whole: SIZE squared times the bytes in MINUTE / 60 of the time.
 
 Nodes have the speeds of the paper among each other, and all are held to a part of a processor of this machine, so that
 they keep what they have while all are busy.

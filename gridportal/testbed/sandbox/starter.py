@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from gridportal.base import run_files
 from gridportal.base.errors import BackendError, GridPortalError, ShellError
-from gridportal.testbed import environment, process_owners
+from gridportal.testbed import environment, process_owners, waiting_ranks
 from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
 from gridportal.testbed.run_memory import RunMemories, RunMemory
 from gridportal.testbed.sandbox import identity, job_rules, keeper, node_launcher, seccomp
@@ -301,7 +301,10 @@ class Starter:
         shaped = self._spawner.shaped
         variables = environment.of_run(self._state, self._spawner.mark(command.key), command.nodes[0], shaped=shaped)
         launcher = Path(DOOR) / node_launcher.LAUNCHER
-        env = variables | environment.mpi(launcher, shaped=shaped) | dict(command.env)
+        env = variables | environment.mpi(launcher, shaped=shaped)
+        if (library := door / self._state.waiting.name).exists():
+            env |= environment.waiting(Path(DOOR) / library.name)
+        env |= dict(command.env)
         env |= {"HOME": str(self._state.scratch), "TMPDIR": "/tmp"}  # noqa: S108
         env |= {"USER": who.name, "LOGNAME": who.name} if who else {}
         names = {each.name: each for each in door.iterdir() if each.name in ("passwd", "group")}
@@ -344,6 +347,8 @@ class Starter:
         folder = Path(tempfile.mkdtemp(prefix=f"{next(self._numbers)}-", dir=self._state.doors))
         folder.chmod(0o755)
         node_launcher.put(self._launcher, folder)
+        if self._spawner.shaped:
+            waiting_ranks.put(self._state, folder)
         for path, text in (identity.accounts(who) if who else {}).items():
             (folder / Path(path).name).write_text(text, encoding="utf-8", errors="surrogateescape")
         for each in folder.iterdir():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from gridportal.runtime import finalize as library
-from scheduling.runs.adapters import mpi_build
+from scheduling.runs.adapters import mpi_build, preloading
 
 #: Debian's names of its MPICH beside other MPIs end in this.
 _DEBIAN = ".mpich"
@@ -37,4 +37,4 @@ def built(cache: Path) -> Path:
 
 def prefix(library: Path) -> tuple[str, ...]:
     """The words before a program's own that load the library."""
-    return ("env", f"LD_PRELOAD={library}")
+    return preloading.words(library)

@@ -8,7 +8,7 @@ from gridportal.base import run_files
 from gridportal.runtime import player
 from gridportal.runtime import trace as library
 from gridportal.runtime.trace import wrappers
-from scheduling.runs.adapters import mpi_build
+from scheduling.runs.adapters import mpi_build, preloading
 
 #: Where ranks write; without it the library only passes calls on.
 DIRECTORY_VARIABLE = "GRIDPORTAL_TRACE_DIR"
@@ -41,5 +41,5 @@ def built(mpicc: str, cache: Path) -> Path:
 def prefix(library: Path, directory: Path | str, *more: Path, marks_only: bool = False) -> tuple[str, ...]:
     """The words before a program's own that make it record into `directory`, a folder that is there; `more` libraries
     are loaded behind it. `marks_only`: no calls, only how often its outermost loop has run."""
-    words = ("env", f"LD_PRELOAD={':'.join(map(str, (library, *more)))}", f"{DIRECTORY_VARIABLE}={directory}")
-    return (*words, f"{MARKS_VARIABLE}=1") if marks_only else words
+    marks = (f"{MARKS_VARIABLE}=1",) if marks_only else ()
+    return ("env", f"{DIRECTORY_VARIABLE}={directory}", *marks, *preloading.words(library, *more))

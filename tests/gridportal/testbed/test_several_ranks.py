@@ -49,14 +49,15 @@ def smp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grid]:
 
 @pytest.fixture(scope="module", params=KINDS)
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """The launcher of an MPI, and `pingpong.c` compiled with it."""
+    """The launcher of an MPI, and `pingpong.c` compiled with it; `waits.c` beside it."""
     compiler, launcher = KINDS[request.param]
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed here")
-    built = tmp_path_factory.mktemp("programs") / "pingpong"
-    source = Path(__file__).with_name("pingpong.c")
-    subprocess.run([compiler, "-o", built, source], check=True, timeout=60, cwd=built.parent)
-    return launcher, built
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("pingpong", "waits"):
+        source = Path(__file__).with_name(f"{name}.c")
+        subprocess.run([compiler, "-o", folder / name, source], check=True, timeout=60, cwd=folder)
+    return launcher, folder / "pingpong"
 
 
 def ranks_on(smp: Grid, program: tuple[str, Path], nodes: list[str], hosts: list[str], *pairs: str) -> Seen:
@@ -128,3 +129,17 @@ def test_a_master_receives_from_ranks_inside_and_outside_of_its_node(smp: Grid) 
 def test_a_command_runs_once_for_each_time_that_its_node_is_named(smp: Grid) -> None:
     done = smp.run(["duo1", "duo2", "duo1"], ["hostname"])
     assert [(each["node"], each["output"].strip()) for each in done] == [(n, n) for n in ("duo1", "duo2", "duo1")]
+
+
+def test_ranks_that_wait_for_a_message_of_another_node_leave_the_processor(
+    smp: Grid, program: tuple[str, Path]
+) -> None:
+    """Two seconds long; who looks for the message over and over uses as much of them as the node has."""
+    launcher, built = program
+    nodes = sorted(node["id"] for node in smp.status()["nodes"])[:3]
+    words = launcher.format(ranks=3, hosts=",".join(nodes)).split()
+    (done,) = smp.run(nodes, [*words, str(built.with_name("waits"))])
+    assert done["exit_code"] == 0, done["output"]
+    used = [float(seconds) for seconds in re.findall(r"used (\S+)", done["output"])]
+    assert len(used) == 2
+    assert max(used) < 0.5, done["output"]

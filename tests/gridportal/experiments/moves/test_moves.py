@@ -92,9 +92,7 @@ def test_the_scaled_grid_keeps_the_papers_proportions(tmp_path):
 def test_a_minute_of_the_paper_is_as_long_as_the_run_without_load_says(tmp_path):
     """Size 12,000 took some 25 minutes there; where nothing is known of that, a minute has its planned length."""
     done = {"idle": run(moved=False, seconds=50.0 / 4)}
-    scales = [
-        recorded.summarized(name, tmp_path / name, done)["scale"] for name in ("migration-time", "opportunistic")
-    ]
+    scales = [recorded.summarized(name, tmp_path / name, done)["scale"] for name in ("migration-time", "opportunistic")]
     assert [scale["minute"] for scale in scales] == [2.0, scaled_grid.MINUTE]
     assert scales[0]["worst_case"] == pytest.approx(60.0)
     case = MoveCase((CaseJob(100, 4), CaseJob(200, 8, 3.0)), CaseLoad(10, 5.0)).scaled(2.0)

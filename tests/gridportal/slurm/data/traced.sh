@@ -107,7 +107,7 @@ trap ask_to_stop USR1
 before=${!:-}
 SECONDS=0
 mpiexec -n 3 -hosts n3,n1,n2 \
-  env LD_PRELOAD=/runs/.trace/trace-0123456789abcdef.so GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
+  env GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace sh -c 'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"' /runs/.trace/trace-0123456789abcdef.so /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
 program=$!
 # A signal that this script takes ends its waiting, and not the program.
 while asked=""; wait "$program"; code=$?; [ -n "$asked" ]; do :; done
