@@ -55,6 +55,7 @@ _PROGRAMS = Path(_HOME, "programs")
 _PROGRAMS.mkdir(mode=0o755)
 os.environ["GRIDPORTAL_GRID_SHOW"] = json.dumps([str(_PROGRAMS)])
 
+from gridportal.local.local_environment import PATIENCE as _PATIENCE  # noqa: E402
 from gridportal.settings import *  # noqa: E402, F403
 
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405
@@ -63,5 +64,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# Ranks that wait for each other would take the processors of other tests.
+os.environ |= _PATIENCE
 # Programs that a test starts are the portal itself, in the test's home.
 os.environ["DJANGO_SETTINGS_MODULE"] = "gridportal.settings"
