@@ -21,6 +21,7 @@ def steps(house: House, lines: list[str], nodes: tuple[str, ...] = ("n1",)) -> l
     return house.run(f"{way} <<'END'\n{body}END\n", nodes=nodes)
 
 
+@pytest.mark.in_turn("nodes")
 @pytest.mark.parametrize("nodes", [("n1",), ("n1", "n2")])
 def test_a_key_of_whoever_started_the_grid_cannot_be_had(house: House, nodes: tuple[str, ...]) -> None:
     name, ring = keys.STARTERS, keys.number_of_session()
@@ -30,6 +31,7 @@ def test_a_key_of_whoever_started_the_grid_cannot_be_had(house: House, nodes: tu
     assert [line.split()[0] for line in said] == ["refused"] * len(lines), dict(zip(lines, said, strict=False))
 
 
+@pytest.mark.in_turn("nodes")
 @pytest.mark.parametrize("nodes", [("n1",), ("n1", "n2")])
 def test_a_key_of_the_user_who_runs_the_grid_cannot_be_had_by_its_number(house: House, nodes: tuple[str, ...]) -> None:
     name = b"gridportal-test-of-user"

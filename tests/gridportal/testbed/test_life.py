@@ -20,15 +20,26 @@ from gridportal.testbed import cgroups, launch, process_owners
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import eventually, need_namespaces
+from tests.gridportal.testbed.networks import crossbar
 
 pytestmark = pytest.mark.grid
 PARENT = """
 import sys, time
 from gridportal.testbed import launch
-launch.up("crossbar10", sys.argv[1], mode=sys.argv[2] or None, with_parent=True)
+launch.up(sys.argv[2], sys.argv[1], mode=sys.argv[3] or None, with_parent=True)
 print("ready", flush=True)
 time.sleep(120)
 """
+NODES = ("n1", "n2", "n3")
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A topology of three nodes: what ends and what is left is the same as with ten."""
+    file = tmp_path_factory.mktemp("topology") / "three.json"
+    rates = {(one, other): 100.0 for one in NODES for other in NODES if one != other}
+    file.write_text(json.dumps(crossbar(rates)), encoding="utf-8")
+    return file
 
 
 def members(root: Path) -> list[int]:
@@ -66,27 +77,27 @@ def busy(root: Path) -> None:
     eventually(lambda: len(list(folder.glob("up-*"))) == 2, "the ranks")
 
 
-def test_a_grid_that_loses_the_process_of_a_node_ends_and_can_be_brought_up_again(tmp_path: Path) -> None:
+def test_a_grid_that_loses_the_process_of_a_node_ends_and_can_be_brought_up_again(three: Path, tmp_path: Path) -> None:
     need_namespaces()
     root = tmp_path / "grid"
-    launch.up("crossbar10", root, with_parent=True)
+    launch.up(three, root, with_parent=True)
     try:
         os.kill(outside(root, int((State(root).node("n3") / "pid").read_text())), signal.SIGKILL)
         eventually(lambda: not members(root), "the end of the Grid")
         assert "The process of node n3 ended" in State(root).log.read_text(encoding="utf-8")
-        launch.up("crossbar10", root, with_parent=True)
-        assert len(Grid(root).status()["nodes"]) == 10
+        launch.up(three, root, with_parent=True)
+        assert len(Grid(root).status()["nodes"]) == len(NODES)
     finally:
         launch.down(State(root))
 
 
 @pytest.fixture(params=["", "unshaped"], ids=["namespaces", "unshaped"])
-def parent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+def parent(request: pytest.FixtureRequest, three: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A process that has brought up a busy Grid which shall end with it."""
     if not request.param:
         need_namespaces()
     root = tmp_path / "grid"
-    argv = [sys.executable, "-c", PARENT, str(root), request.param]
+    argv = [sys.executable, "-c", PARENT, str(root), str(three), request.param]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -99,7 +110,7 @@ def parent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[sub
 @pytest.mark.in_turn("parent")
 def test_killing_the_supervisor_leaves_no_process(parent: tuple[subprocess.Popen[str], Path]) -> None:
     process, root = parent
-    assert len(members(root)) > 11
+    assert len(members(root)) > len(NODES) + 1
     process.kill()
     process.wait(timeout=60)
     eventually(lambda: not members(root), "the end of the Grid")
@@ -114,11 +125,11 @@ def test_killing_gridd_leaves_no_process(parent: tuple[subprocess.Popen[str], Pa
     eventually(lambda: not members(root), "the end of the Grid")
 
 
-def test_killing_the_first_process_inside_leaves_nothing_either(tmp_path: Path) -> None:
+def test_killing_the_first_process_inside_leaves_nothing_either(three: Path, tmp_path: Path) -> None:
     need_namespaces()
     root = tmp_path / "grid"
     before = sorted(os.listdir("/sys/class/net"))
-    process, _ = launch.up("crossbar10", root, with_parent=True)
+    process, _ = launch.up(three, root, with_parent=True)
     busy(root)
     inside = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
     os.kill(inside, signal.SIGKILL)
@@ -149,7 +160,7 @@ def test_killing_everybody_around_a_grid_leaves_no_folder_and_no_file_either(
     eventually(lambda: not folder_of(state), f"the end of {folder_of(state)}")
 
 
-def test_a_grid_clears_away_what_others_left_but_not_what_is_up(tmp_path: Path, grid: Grid) -> None:
+def test_a_grid_clears_away_what_others_left_but_not_what_is_up(three: Path, tmp_path: Path, grid: Grid) -> None:
     crashed, living = State(tmp_path / "crashed"), State(grid.directory)
     groups = cgroups.make(crashed, ["n1", "n2"])
     if not groups:
@@ -158,22 +169,22 @@ def test_a_grid_clears_away_what_others_left_but_not_what_is_up(tmp_path: Path, 
         cgroups.add(groups["n1"], last.pid)
         assert cgroups.existing(crashed)
         last.kill()
-    process, _ = launch.up("crossbar10", tmp_path / "grid", with_parent=True)
+    process, _ = launch.up(three, tmp_path / "grid", with_parent=True)
     Grid(tmp_path / "grid").down()
     process.wait(timeout=60)
     assert not cgroups.existing(crashed)
     assert cgroups.existing(living)
 
 
-def test_a_watcher_leaves_a_newer_grid_in_the_same_place_alone(tmp_path: Path) -> None:
+def test_a_watcher_leaves_a_newer_grid_in_the_same_place_alone(three: Path, tmp_path: Path) -> None:
     need_namespaces()
     state = State(tmp_path / "grid")
-    first, _ = launch.up("crossbar10", state.root, with_parent=True)
+    first, _ = launch.up(three, state.root, with_parent=True)
     first.kill()
     first.wait(timeout=60)
-    launch.up("crossbar10", state.root, with_parent=True)
+    launch.up(three, state.root, with_parent=True)
     eventually(lambda: not watchers(state, first.pid), "the end of the first Grid's watcher")
-    assert Grid(state.root).status()["topology"] == "crossbar10"
+    assert len(Grid(state.root).status()["nodes"]) == len(NODES)
     assert state.record() is not None
     Grid(state.root).down()
     eventually(lambda: not watchers(state), "the end of the second Grid's watcher")
@@ -192,9 +203,9 @@ def watchers(state: State, pid: int | None = None) -> list[str]:
     return found
 
 
-def test_down_leaves_no_process_socket_or_control_group(tmp_path: Path) -> None:
+def test_down_leaves_no_process_socket_or_control_group(three: Path, tmp_path: Path) -> None:
     root = tmp_path / "grid"
-    process, _ = launch.up("crossbar10", root, with_parent=True)
+    process, _ = launch.up(three, root, with_parent=True)
     busy(root)
     Grid(root).down()
     process.wait(timeout=60)
@@ -213,13 +224,13 @@ def test_a_second_grid_in_the_same_place_is_refused(grid: Grid) -> None:
         launch.up("cmu8", grid.directory)
 
 
-def test_a_deep_state_directory_gets_its_socket_elsewhere(tmp_path: Path) -> None:
+def test_a_deep_state_directory_gets_its_socket_elsewhere(three: Path, tmp_path: Path) -> None:
     root = tmp_path / ("deep" * 20) / ("deeper" * 10)
-    _, status = launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    _, status = launch.up(three, root, mode="unshaped", with_parent=True)
     record = State(root).record()
     assert record is not None
     assert len(record["socket"]) < 108
-    assert status["topology"] == "crossbar10"
+    assert len(status["nodes"]) == len(NODES)
     Grid(root).down()
     assert not Path(record["socket"]).parent.exists()
 

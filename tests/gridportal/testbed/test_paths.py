@@ -28,6 +28,7 @@ def grid(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     Grid(root).down()
 
 
+@pytest.mark.in_turn("grid")
 def test_ranks_start_and_get_their_words_as_given(grid: Grid) -> None:
     words = ["a b", "$HOME;'q'", 'say "x"']
     done = grid.run(["n2", "n1", "n5"], ["mpiexec", "-n", "3", sys.executable, "-c", WORLD, *words], timeout=30)[0]
@@ -35,6 +36,7 @@ def test_ranks_start_and_get_their_words_as_given(grid: Grid) -> None:
     assert done["output"].strip() == f"3 {words}"
 
 
+@pytest.mark.in_turn("grid")
 def test_a_run_in_a_folder_with_a_space_has_all_its_ranks(grid: Grid, tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     folder.mkdir()
@@ -43,6 +45,7 @@ def test_a_run_in_a_folder_with_a_space_has_all_its_ranks(grid: Grid, tmp_path: 
     assert [(folder / f"rank-{rank}").read_text().strip() for rank in range(3)] == [str(folder)] * 3
 
 
+@pytest.mark.in_turn("grid")
 def test_mpiexec_itself_may_lie_in_a_folder_with_a_space(grid: Grid, tmp_path: Path) -> None:
     programs = tmp_path / "my venv" / "bin"
     programs.mkdir(parents=True)

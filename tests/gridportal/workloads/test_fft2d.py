@@ -14,7 +14,7 @@ def exact(transforms):
     return exact_rows(range(SIZE), SIZE, transforms)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ranks", [1, 4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (2, 8))])
 def test_every_value_is_exact_after_all_transforms(ranks, tmp_path):
     done = mpi.run(ranks, FFT2D, "--size", "128", "--iterations", "3", run_dir=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ def whole(axis):
     return range(SHAPE[axis])
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ranks", [1, 4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (2, 8))])
 def test_class_s_has_the_official_checksums(ranks, tmp_path):
     done = mpi.run(ranks, FT, "--class", "S", run_dir=tmp_path)
     assert done.returncode == 0, done.stderr

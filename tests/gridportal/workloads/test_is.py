@@ -16,7 +16,7 @@ def ranker():
     return KeyRanker(OneRank(), no_clock(), S, range(S.keys), make_keys(S, range(S.keys)))
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ranks", [1, 4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (2, 8))])
 def test_class_s_gives_every_test_key_its_official_rank(ranks, tmp_path):
     done = mpi.run(ranks, IS, "--class", "S", run_dir=tmp_path)
     assert done.returncode == 0, done.stderr

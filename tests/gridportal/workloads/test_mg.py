@@ -35,7 +35,7 @@ def weighted(inner, weights):
     return sum(weights[sum(map(abs, step))] * np.roll(inner, step, axis=(0, 1, 2)) for step in steps)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ranks", [1, 4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (2, 8))])
 def test_class_s_reaches_the_official_norm(ranks, tmp_path):
     done = mpi.run(ranks, MG, "--class", "S", run_dir=tmp_path)
     assert done.returncode == 0, done.stderr

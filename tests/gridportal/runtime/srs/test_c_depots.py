@@ -44,7 +44,14 @@ def stop(program: Program, folder: Path, at_step: int, nodes: str = "n1,n2", lay
     return int(done["steps"][0])
 
 
-@pytest.mark.parametrize(("keep", "copies"), [(Keep.DEPOTS, 1), (Keep.DEPOTS, 2), (Keep.BOTH, 1), (Keep.FOLDER, 1)])
+#: The other two ways are those of test_a_second_copy_survives_a_lost_node.
+WAYS = [
+    *((Keep.DEPOTS, 1), (Keep.FOLDER, 1)),
+    *(pytest.param(*each, marks=pytest.mark.slow) for each in ((Keep.DEPOTS, 2), (Keep.BOTH, 1))),
+]
+
+
+@pytest.mark.parametrize(("keep", "copies"), WAYS)
 def test_it_goes_on_elsewhere_from_shards_on_other_nodes(
     world: World, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: Keep, copies: int
 ) -> None:

@@ -93,6 +93,10 @@ WAYS = [
 ]
 
 
+#: In C these are tried, too.
+FOUND_BY_SIZE = [("missing", "there is no shard"), ("truncated", "bytes of it")]
+
+
 @pytest.mark.parametrize(("keep", "copies"), WAYS)
 def test_a_program_goes_on_elsewhere_from_shards_on_other_nodes(
     world: World, uninterrupted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: Keep, copies: int
@@ -140,7 +144,11 @@ def shard_of(world: World, folder: Path, node: str, rank: int) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("how", "what"), [("missing", "there is no shard"), ("truncated", "bytes of it"), ("altered", "was changed in")]
+    ("how", "what"),
+    [
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in FOUND_BY_SIZE),
+        ("altered", "was changed in"),
+    ],
 )
 def test_a_shard_that_is_not_as_it_was_is_named_and_the_checkpoint_before_is_used(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, what: str

@@ -40,6 +40,7 @@ def test_srun_starts_mpi_ranks_in_the_order_of_a_host_file(cluster: SlurmGrid) -
     assert text.strip() == "['c', 'b']"
 
 
+@pytest.mark.in_turn("start")
 @pytest.mark.parametrize("start", ["mpiexec -n 2 -hosts a,b", "srun -N 2 -n 2 -w a,b"])
 def test_mpi_within_a_job_sees_the_shaped_rate_of_each_direction(cluster: SlurmGrid, start: str) -> None:
     forth, back = RATES["a", "b"], RATES["b", "a"]
@@ -52,6 +53,7 @@ def test_mpi_within_a_job_sees_the_shaped_rate_of_each_direction(cluster: SlurmG
     assert_sees(measure, [forth, back])
 
 
+@pytest.mark.in_turn("start")
 @pytest.mark.parametrize("start", ["mpiexec -n 3 -hosts a,b,c", "srun -N 3 -n 3 -w a,b,c"])
 def test_a_master_within_a_job_receives_from_whoever_is_first(cluster: SlurmGrid, start: str) -> None:
     program = f"{sys.executable} -m tests.gridportal.testbed.any_source 8"

@@ -46,9 +46,9 @@ def test_tiny_problems_have_the_results_of_numpy_on_any_grid(program: str, ranks
 @pytest.mark.in_turn("ranks", "block")
 @pytest.mark.parametrize(("ranks", "block"), [(6, 24), (3, 16)])
 def test_what_stops_on_four_ranks_goes_on_with_others(program: str, ranks: int, block: int, tmp_path: Path) -> None:
-    panels = stopped(4, program, tmp_path, "--size", "300", "--block", "16")
-    assert 1 <= panels < 300 // 16
-    events = solved(ranks, program, tmp_path, "--size", "300", "--block", str(block))
+    panels = stopped(4, program, tmp_path, "--size", "200", "--block", "16")
+    assert 1 <= panels < 200 // 16
+    events = solved(ranks, program, tmp_path, "--size", "200", "--block", str(block))
     iterations = [event["iteration"] for event in events if event.get("phase") == "panel"]
     assert iterations[0] == panels * 16 // block + 1
     assert events[-1]["verified"] is True
