@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gridportal import cli
 from tests.scheduling.profiles.tracing.conftest import MPICH, need
 
 GRIDPORTAL = str(Path(sys.executable).parent / "gridportal")
@@ -25,6 +27,23 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def call(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "GRIDPORTAL_HOME": str(home)}
     return subprocess.run([GRIDPORTAL, "trace", *words], capture_output=True, text=True, timeout=120, env=environment)
+
+
+@pytest.fixture
+def refused(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """refused("run", "-n", "2"): what the command says, which ends with 2, in this process: it begins faster."""
+
+    def ask(*words: str) -> str:
+        monkeypatch.setenv("GRIDPORTAL_HOME", str(home))
+        monkeypatch.setattr(sys, "argv", ["gridportal", "trace", *words])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr().err
+        assert ended.value.code == 2, said
+        assert said.count("\n") == 1
+        return said
+
+    return ask
 
 
 def document(done: subprocess.CompletedProcess[str]) -> Any:
@@ -60,11 +79,14 @@ def test_run_traces_show_reads_and_the_library_is_built_once(home: Path, tmp_pat
         (["merge", ".", "-o", "x.json"], "rank-0.json"),
     ],
 )
-def test_bad_input_is_said_in_one_sentence(home: Path, tmp_path: Path, words: list[str], said: str) -> None:
-    done = call(home, *words)
-    assert done.returncode == 2, done.stderr
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_bad_input_is_said_in_one_sentence(refused: Callable[..., str], words: list[str], said: str) -> None:
+    assert said in refused(*words)
+
+
+def test_the_command_itself_says_it_too(home: Path) -> None:
+    done = call(home, "run", "-n", "2")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "command is empty" in done.stderr
 
 
 def test_a_program_that_fails_has_no_trace(home: Path) -> None:
@@ -88,11 +110,10 @@ def test_a_program_that_fails_has_no_trace(home: Path) -> None:
         (["build", "--mpicc", "false"], "accepted is the compiler of an MPI"),
     ],
 )
-def test_what_cannot_be_is_said_before_the_program_runs(home: Path, words: list[str], said: str) -> None:
-    done = call(home, *words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_what_cannot_be_is_said_before_the_program_runs(
+    refused: Callable[..., str], words: list[str], said: str
+) -> None:
+    assert said in refused(*words)
 
 
 def test_a_program_that_forks_or_is_called_strangely_leaves_one_whole_trace(home: Path, tmp_path: Path) -> None:
