@@ -24,7 +24,7 @@ WHOLE = "grads-whole"
 MINUTE = 1.1
 TIME = MINUTE / 60.0
 #: Rows of a matrix here, for each row in the paper.
-SIZE = 0.35
+SIZE = 0.45
 NETWORK = SIZE**2 / TIME
 #: What table I is multiplied by, for each second that a second of the paper takes. To start a program takes as long for
 #: a small matrix as for a large one, so that by time alone the worst case would be better than what moves here take; in
@@ -36,7 +36,7 @@ def rows(size: int) -> int:
     """The rows of a matrix that has `size` in the paper.
 
     >>> rows(12_000)
-    4200
+    5400
     """
     return round(size * SIZE)
 
