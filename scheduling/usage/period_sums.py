@@ -7,7 +7,9 @@ read from the jobs themselves.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -33,6 +35,17 @@ _SPREAD = {f"all_{name}": JoinedText(name) for name in ("waits", "slowdowns")}
 _ANY_DAY = date.min
 Uses = dict[tuple[UseKey, date], Figures]
 _Answer = TypeVar("_Answer")
+_read_jobs: ContextVar[dict[tuple[int | None, Range], Uses] | None] = ContextVar("_read_jobs", default=None)
+
+
+@contextmanager
+def jobs_read_once() -> Iterator[None]:
+    """Within it the jobs of a person and a time are read once, however many tables of a page ask for them."""
+    token = _read_jobs.set({})
+    try:
+        yield
+    finally:
+        _read_jobs.reset(token)
 
 
 def uses(person: User, span: Range, parts: Collection[UsePart]) -> Mapping[UseKey, Figures]:
@@ -114,7 +127,7 @@ def _live_node_time(uncounted: Sequence[JobUse], project: int, span: Range) -> i
 def _read(person: User, span: Range, parts: Collection[UsePart], *, by_day: bool, with_spread: bool = True) -> Uses:
     now = timezone.now()
     if person.role not in jobs.SEES_ALL or not span.is_in_days:
-        return _wanted(_live(_within(jobs.jobs_of(person), span), span, now), parts)
+        return _wanted(_from_jobs(person, span, now), parts)
     summed, live = _undisturbed(
         lambda: _summed(span, parts, by_day=by_day, with_spread=with_spread),
         lambda through: _wanted(_live(_uncounted(through, span), span, now), parts),
@@ -122,6 +135,16 @@ def _read(person: User, span: Range, parts: Collection[UsePart], *, by_day: bool
     for (key, day), figures in live.items():
         summed.setdefault((key, day if by_day else _ANY_DAY), Figures()).add(figures)
     return summed
+
+
+def _from_jobs(person: User, span: Range, now: datetime) -> Uses:
+    """What the jobs themselves say; of one time read once within `jobs_read_once`."""
+    kept = _read_jobs.get()
+    if kept is None:
+        return _live(_within(jobs.jobs_of(person), span), span, now)
+    if (person.pk, span) not in kept:
+        kept[person.pk, span] = _live(_within(jobs.jobs_of(person), span), span, now)
+    return kept[person.pk, span]
 
 
 def _undisturbed(summed: Callable[[], _Answer], live: Callable[[int], _Answer]) -> tuple[_Answer, _Answer]:
@@ -200,10 +223,7 @@ def _numbered(through: int) -> QuerySet[Job]:
 
 
 def _by_key(found: Uses) -> dict[UseKey, Figures]:
-    sums: dict[UseKey, Figures] = {}
+    sums: dict[UseKey, Figures] = defaultdict(Figures)
     for (key, _), figures in found.items():
-        if key in sums:
-            sums[key].add(figures)
-        else:
-            sums[key] = figures
-    return sums
+        sums[key].add(figures)
+    return dict(sums)

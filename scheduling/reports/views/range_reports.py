@@ -18,6 +18,7 @@ from scheduling.reports.report_pdf import pdf
 from scheduling.reports.report_range import REPORT_PRESETS, USUAL, asked_range
 from scheduling.reports.report_section import Section
 from scheduling.reports.report_tabs import TABS, seen_by
+from scheduling.usage.period_sums import jobs_read_once
 from scheduling.usage.ranges import Range
 
 _LONGEST_WORDS = 100
@@ -111,7 +112,9 @@ def _sections(request: HttpRequest, show: str, asked: ReportRequest) -> list[Sec
         raise Http404(f"No report is called {show[:40]}.")
     if not TABS[show].is_seen_by(caller(request)):
         raise PermissionDenied("Operators and managers see this report.")
-    return [section.arranged(asked.sort, asked.find) for section in TABS[show].sections(caller(request), asked.span)]
+    with jobs_read_once():
+        found = TABS[show].sections(caller(request), asked.span)
+    return [section.arranged(asked.sort, asked.find) for section in found]
 
 
 def _asked(request: HttpRequest) -> ReportRequest:

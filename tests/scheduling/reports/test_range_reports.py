@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from gridportal.base.reasons import Code, Reason
@@ -174,3 +176,10 @@ def test_comparisons_have_the_digits_and_units_that_count(client_as: Any, ran: A
     assert "Waiting, median</td>" in page
     assert "60.00" not in page.partition('id="time"')[0]
     assert ["compared", "Waiting, median, seconds"] in starts(client_as("manager"), "people", 2)
+
+
+def test_a_page_reads_the_jobs_of_a_time_once(client_as: Any, ran: Any) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        assert "4.00 node-hours" in words(client_as("user").get("/reports/people/"))
+    of_jobs = [each["sql"] for each in captured.captured_queries if '"scheduling_job"."cpus_per_rank"' in each["sql"]]
+    assert len(of_jobs) == 2, "of this time, and of the time before"
