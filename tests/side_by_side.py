@@ -17,11 +17,12 @@ from typing import Any
 
 from xdist.scheduler import LoadScopeScheduling
 
-#: Files of these folders share a Slurm that takes seconds to start.
-_TOGETHER = ("tests/gridportal/testbed/slurm", "tests/gridportal/slurm/test_real_slurm.py")
+#: Files of these folders share a Slurm or a browser, which take seconds to start.
+_TOGETHER = ("tests/gridportal/testbed/slurm", "tests/gridportal/slurm/test_real_slurm.py", "tests/browser")
 _GUESTS = {"tests/gridportal/slurm/test_samples.py": _TOGETHER[1]}
 #: What takes longest begins first, so that no process is still busy when the others have ended.
 _LONG_FIRST = (
+    "tests/browser",
     "tests/applications/test_programs.py",
     "tests/applications/test_own_restarts.py",
     "tests/scheduling/runs/test_live_slurm.py",
@@ -30,7 +31,6 @@ _LONG_FIRST = (
     "tests/gridportal/testbed/slurm",
     "tests/scheduling/runs/test_life_grid.py",
     "tests/gridportal/test_serve.py",
-    "tests/browser/test_pages_in_a_browser.py",
     "tests/gridportal/slurm/test_prefix.py",
     "tests/gridportal/testbed/test_life.py",
     "tests/scheduling/runs/adapters/test_backends.py",
@@ -40,7 +40,6 @@ _LONG_FIRST = (
     "tests/scheduling/runs/test_hostile_programs.py",
     "tests/gridportal/testbed/test_isolation.py",
     "tests/scheduling/runs/test_hostile_on_slurm.py",
-    "tests/browser/test_experiments_in_a_browser.py",
     "tests/gridportal/slurm/test_real_slurm.py",
     "tests/gridportal/local/test_local_backend.py",
     "tests/scheduling/pages/test_plans.py",

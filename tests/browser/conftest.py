@@ -27,10 +27,10 @@ CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium():
-    """One browser for a module, closed with it: Playwright allows one at a time in a thread, and other modules may
-    start their own. Skipped with the reason where there is none."""
+    """One browser for these tests, closed with the last: Playwright allows one at a time in a thread. Skipped with the
+    reason where there is none."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (make setup)")
     path = os.environ.get("CHROMIUM") or (CHROMIUM if Path(CHROMIUM).exists() else shutil.which("chromium"))
     if not path:
@@ -53,6 +53,9 @@ THEMES: dict[str, dict[str, object]] = {
     "light": {"resultTypes": ["violations"]},
     "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast"]},
 }
+#: No colour is on its way to another one.
+_CALM = "() => !document.getAnimations().some((each) => each instanceof CSSTransition)"
+_ASK_AXE = "(options) => axe.run(options).then((found) => found.violations)"
 #: The impacts, as axe names them, that no page may have.
 SERIOUS = ("serious", "critical")
 
@@ -175,11 +178,13 @@ def page_faults(watched) -> list[object]:
     three widths: a desk's, 1280 px at 200 % zoom, and a telephone's. One load of the page serves for all."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page, width = watched.page, watched.page.viewport_size["width"]
+    page.evaluate(axe.axe_script)
     faults: list[object] = []
     for theme, rules in THEMES.items():
         page.emulate_media(color_scheme=theme)
         settled(watched)
-        bad = [each for each in axe.run(page, options=rules).response["violations"] if each["impact"] in SERIOUS]
+        page.wait_for_function(_CALM)
+        bad = [each for each in page.evaluate(_ASK_AXE, rules) if each["impact"] in SERIOUS]
         faults += [(theme, each["id"], each["nodes"][0]["html"][:120]) for each in bad]
     for narrow in (width, 640, 375):
         page.set_viewport_size({"width": narrow, "height": 800})

@@ -9,18 +9,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from gridportal.base.errors import BackendError
 from gridportal.cli import app
 from gridportal.serve.demo import choices, demo_set
-from gridportal.testbed import machine
-from gridportal.testbed.client import Grid
-from gridportal.testbed.state import State
 from tests import migrated
 from tests.gridportal.serve.demo.demo_process import command, environment, running_demo
 from tests.servers import redis_server
@@ -96,30 +92,6 @@ def test_killing_the_supervisor_takes_everything_down(home: Path) -> None:
         assert len(family_of(home)) > 5
         demo.kill()
         demo.wait(timeout=90)
-
-
-def test_a_grid_that_was_killed_comes_back_with_its_traffic_and_ctrl_c_takes_everything_down(home: Path) -> None:
-    shaped = machine.choose()[0] != "unshaped"  # else there is no traffic
-    with running_demo(home, "--streams", "4") as (demo, _):
-        grid = Grid(home / "grid")
-        until = time.monotonic() + 120
-        while not (first := grid.status())["traffic"] and shaped:
-            assert time.monotonic() < until
-            time.sleep(0.1)
-        os.kill((State(home / "grid").record() or {})["pid"], signal.SIGKILL)
-        traffic = None
-        while traffic is None:
-            assert time.monotonic() < until, (home / "demo.out").read_text()
-            time.sleep(0.1)
-            with suppress(BackendError):
-                status = grid.status()
-                if status["up_since"] > first["up_since"] and (status["traffic"] or not shaped):
-                    traffic = status["traffic"]
-        assert not shaped or traffic["streams"] == 4
-        assert "The grid ended and was started again" in (home / "demo.out").read_text()
-        assert len(family_of(home)) > 5
-        demo.send_signal(signal.SIGINT)
-        assert demo.wait(timeout=90) == 0
 
 
 def test_a_grid_that_cannot_start_ends_the_demo_in_its_own_words(home: Path) -> None:
