@@ -17,6 +17,7 @@ from gridportal.accounts.models import User
 from gridportal.accounts.refusals import Refusal, SignInRefusedError
 from gridportal.accounts.roles import ALL_ROLES
 from gridportal.base.dates import MomentField
+from gridportal.web.worded_form import WordedForm
 
 
 class SignInForm(AuthenticationForm):
@@ -113,7 +114,7 @@ class PasswordForm(PasswordChangeForm):
             raise
 
 
-class CodeForm(forms.Form):
+class CodeForm(WordedForm):
     """A code of a second factor. `of_app`: only the six digits of the app will do, as when it is set up."""
 
     code = forms.CharField(
@@ -132,7 +133,24 @@ class CodeForm(forms.Form):
             self.fields["code"].help_text = "The six digits of your app, or one of your recovery codes."
 
 
-class DirectoryForm(forms.Form):
+class KeyForm(WordedForm):
+    """A new security key: its name, and what it answered."""
+
+    name = forms.CharField(
+        label="Name of the key",
+        max_length=60,
+        help_text="By which you know it: blue key, phone.",
+        widget=forms.TextInput({"autocomplete": "off"}),
+        error_messages={"required": "Enter a name."},
+    )
+    credential = forms.CharField(
+        max_length=64_000,
+        widget=forms.HiddenInput,
+        error_messages={"required": "The key has not answered: press the button, then touch the key."},
+    )
+
+
+class DirectoryForm(WordedForm):
     """Somebody's name and password at the LDAP server."""
 
     username = forms.CharField(label="Username there", max_length=150)
@@ -144,7 +162,7 @@ class DirectoryForm(forms.Form):
         super().__init__(data, auto_id="id_directory_%s")
 
 
-class TokenForm(forms.Form):
+class TokenForm(WordedForm):
     """What the token is for, and for how long."""
 
     name = forms.CharField(max_length=80, label="What is it for?")
@@ -162,7 +180,7 @@ class TokenForm(forms.Form):
         self.fields["days"].required = not endless
 
 
-class InviteForm(forms.Form):
+class InviteForm(WordedForm):
     """Who is invited, with which role."""
 
     username = forms.CharField(label="Username", max_length=150, widget=forms.TextInput({"autocomplete": "off"}))
@@ -176,7 +194,7 @@ class InviteForm(forms.Form):
     )
 
 
-class AuditFilterForm(forms.Form):
+class AuditFilterForm(WordedForm):
     """The audit page's filters; each is in the address."""
 
     actor = forms.CharField(required=False, max_length=150, label="Who")

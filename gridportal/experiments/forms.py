@@ -6,13 +6,14 @@ from django import forms
 
 from gridportal.experiments import registry
 from gridportal.experiments.plan import MAX_SEED_ON_PAGES
+from gridportal.web.worded_form import WordedForm
 
 
 def _choices() -> list[tuple[str, str]]:
     return [(name, name) for name in registry.names()]
 
 
-class ExperimentForm(forms.Form):
+class ExperimentForm(WordedForm):
     """Which experiment, with which seed, and how much of it."""
 
     name = forms.ChoiceField(label="Experiment", choices=_choices)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from gridportal.web.worded_form import WordedForm
 from monitoring.clusters.models import Cluster
 from scheduling.alerts.models import AlertRule
 from scheduling.alerts.services.changing_rules import MOST_HOLD
@@ -16,7 +17,7 @@ _LONGEST_MINUTES = MOST_HOLD // 60
 _SIDES = [("above", "above the level"), ("below", "below the level")]
 
 
-class RuleForm(forms.Form):
+class RuleForm(WordedForm):
     """One rule. `services.changing_rules` checks what hangs on more than the field itself."""
 
     name = forms.CharField(label="Name", max_length=80)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from gridportal.accounts.models import User
 from gridportal.base.dates import MomentField, backwards
 from gridportal.web.paging import distinct
+from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.core import job_numbers
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.core.states import ACTIVE, JobState
@@ -72,7 +73,7 @@ class JobNumbersFilter(forms.CharField):
             ) from error
 
 
-class JobFilterForm(forms.Form):
+class JobFilterForm(WordedForm):
     """The filters of a job list; an unreadable one is said beside its field and narrows nothing.
 
     `user`: who chooses among the applications; without, only everybody's are offered.

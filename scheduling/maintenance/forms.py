@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from gridportal.base.dates import MomentField
+from gridportal.web.worded_form import WordedForm
 from monitoring.clusters.models import Cluster
 from scheduling.jobs.core.specification_text import split_names
 from scheduling.maintenance.models import LEVELS
@@ -17,7 +18,7 @@ def _moment(label: str, *, required: bool, help_text: str = "") -> MomentField:
     return MomentField(label=label, required=required, widget=widget, help_text=help_text)
 
 
-class MaintenanceForm(forms.Form):
+class MaintenanceForm(WordedForm):
     """One time in which nodes are worked on."""
 
     cluster = forms.ModelChoiceField(Cluster.objects.order_by("name"), label="Cluster", empty_label=None)
@@ -33,7 +34,7 @@ class MaintenanceForm(forms.Form):
         return list(split_names(self.cleaned_data["nodes"]))
 
 
-class AnnouncementForm(forms.Form):
+class AnnouncementForm(WordedForm):
     """One sentence for all pages."""
 
     text = forms.CharField(label="Announcement", max_length=500)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from gridportal.web.worded_form import WordedForm
 from scheduling.notices.core.notice_kinds import CHOSEN, Channel, WebhookFormat
 from scheduling.notices.core.webhook_address import LONGEST
 from scheduling.notices.models import NoticeSettings
@@ -14,7 +15,7 @@ from scheduling.notices.notice_messages import FORMATS, KINDS
 _CHOICES = [(kind.value, KINDS[kind]) for kind in CHOSEN]
 
 
-class NoticesForm(forms.Form):
+class NoticesForm(WordedForm):
     """Kinds by channel, and where e-mails and webhooks go. `services.choices` checks addresses."""
 
     page = forms.MultipleChoiceField(choices=_CHOICES, required=False)

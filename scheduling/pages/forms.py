@@ -12,6 +12,7 @@ from django.urls import reverse_lazy
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import GridPortalError, InputError
+from gridportal.web.worded_form import WordedForm
 from monitoring.clusters import selectors
 from scheduling.jobs.core import label_conditions, parameters, patterns, ranks
 from scheduling.jobs.core.input_files import InputFile
@@ -66,7 +67,7 @@ PLACES = {
 }
 
 
-class SubmitForm(forms.Form):
+class SubmitForm(WordedForm):
     """What to run, on how many ranks and nodes, chosen how. Fields named `param-NAME` are the application's own."""
 
     request_key = forms.UUIDField(widget=forms.HiddenInput)

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from gridportal.base.errors import InputError
+from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.core import output_text
 from scheduling.jobs.core.output_patterns import TIME_UNITS, NumberPattern, OutputPatterns
 from scheduling.pages import form_messages
@@ -21,7 +22,7 @@ def _line(label: str, help_text: str) -> forms.CharField:
     return forms.CharField(label=label, required=False, widget=widget, help_text=help_text)
 
 
-class OutputFields(forms.Form):
+class OutputFields(WordedForm):
     """Patterns as people type them; `output_patterns` is the document of those that can be accepted."""
 
     success = _line("Line of success", r"Such as Verification\s*=\s*SUCCESSFUL. Without such a line a job has failed.")

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from gridportal.base.errors import InputError
+from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.core import command_line, patterns, program_start
 from scheduling.jobs.core.program_start import MPI_LABELS, ProgramKind
 from scheduling.jobs.models import Application
@@ -27,7 +28,7 @@ _SHORT = {**_PLAIN, "size": "9"}
 _NUMBER = {"inputmode": "decimal", "size": "6"}
 
 
-class ParameterRow(forms.Form):
+class ParameterRow(WordedForm):
     """One parameter of the program. A row without a name is left out."""
 
     name = forms.CharField(required=False, max_length=40, widget=forms.TextInput(attrs=_SHORT))
@@ -55,7 +56,7 @@ class ParameterRow(forms.Form):
 ParameterRows = forms.formset_factory(ParameterRow, extra=2, max_num=50)
 
 
-class ProgramForm(forms.Form):
+class ProgramForm(WordedForm):
     """What a person says of a program of their own."""
 
     name = forms.CharField(max_length=120, help_text="As you and those you share it with shall see it.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django import forms
 
+from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.services.sharing_jobs import MAX_DAYS, USUAL_DAYS
 
 _FILES = "With the files of its runs"
 
 
-class PartnerForm(forms.Form):
+class PartnerForm(WordedForm):
     """With whom. The field is called `with`, as in the address of a program that is shared."""
 
     with_files = forms.BooleanField(label=_FILES, required=False)
@@ -27,7 +28,7 @@ class PartnerForm(forms.Form):
         self.order_fields(self.field_order)
 
 
-class LinkForm(forms.Form):
+class LinkForm(WordedForm):
     """How long a link lasts."""
 
     days = forms.IntegerField(

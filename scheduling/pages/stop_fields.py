@@ -9,6 +9,7 @@ from django import forms
 
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
+from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.core import command_line, stop_means
 from scheduling.jobs.core.program_request import SIGNALS, Means, ProgramRequest
 from scheduling.jobs.core.stop_means import MOST_SECONDS, USUAL_SECONDS, StopBy, StopMeans
@@ -27,7 +28,7 @@ def _line(label: str, help_text: str) -> forms.CharField:
     )
 
 
-class StopFields(forms.Form):
+class StopFields(WordedForm):
     """Fields as people type them; `stop_document` is what the service takes. Each error is beside its field."""
 
     stop_by = forms.ChoiceField(

@@ -6,12 +6,13 @@ from typing import Any
 
 from django import forms
 
+from gridportal.web.worded_form import WordedForm
 from scheduling.projects.budget_messages import WHEN_USED
 from scheduling.projects.budget_services import FIELDS
 from scheduling.projects.models import Budget
 
 
-class BudgetForm(forms.Form):
+class BudgetForm(WordedForm):
     """The values of one budget, why they are as they are, and which version the person saw."""
 
     node_hours = forms.FloatField(label="Node-hours", help_text="One node for one hour each, of all jobs together.")

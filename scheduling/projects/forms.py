@@ -6,11 +6,12 @@ from typing import Any
 
 from django import forms
 
+from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.core.specification_text import split_names
 from scheduling.jobs.project_models import Project
 
 
-class ProjectForm(forms.Form):
+class ProjectForm(WordedForm):
     """Name, description and members of one project."""
 
     name = forms.SlugField(label="Name", max_length=60, help_text="Letters, digits, - and _, such as ocean-2026.")

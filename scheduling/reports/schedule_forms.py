@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.core.specification_text import split_names
 from scheduling.reports.core.report_times import ReportEvery
 from scheduling.reports.models import ReportSchedule
@@ -17,7 +18,7 @@ EVERY = {
 }
 
 
-class ScheduleForm(forms.Form):
+class ScheduleForm(WordedForm):
     """Name, time, tabs and people of one report."""
 
     name = forms.CharField(label="Name", max_length=80)

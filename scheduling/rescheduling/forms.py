@@ -6,13 +6,14 @@ from typing import Any
 
 from django import forms
 
+from gridportal.web.worded_form import WordedForm
 from scheduling.rescheduling.core.decision_states import Policy
 from scheduling.rescheduling.core.move_cost import CostKind
 from scheduling.rescheduling.decision_messages import COSTS, POLICIES
 from scheduling.rescheduling.models import ReschedulingPolicy
 
 
-class PolicyForm(forms.Form):
+class PolicyForm(WordedForm):
     """The rules of one cluster. `services.policies` checks what hangs on more than the field itself."""
 
     policy = forms.ChoiceField(label="Mode", choices=[(each.value, POLICIES[each]) for each in Policy])

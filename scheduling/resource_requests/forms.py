@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from gridportal.web.worded_form import WordedForm
 from monitoring.clusters import selectors as clusters
 from scheduling.matching.services.checked_texts import LONGEST_KEPT
 from scheduling.resource_requests.services.sending_requests import NewRequest
@@ -19,7 +20,7 @@ FIRST = """[
 _AREA = {"rows": 12, "spellcheck": "false"}
 
 
-class SendForm(forms.Form):
+class SendForm(WordedForm):
     """A request in ClassAds, where it is matched, and how long it waits."""
 
     text = forms.CharField(
@@ -55,7 +56,7 @@ class SendForm(forms.Form):
         return NewRequest(given["text"], given["cluster"], given["lifetime"], given["forecast"], given["name"])
 
 
-class ResourceAdForm(forms.Form):
+class ResourceAdForm(WordedForm):
     """What administrators add to the ad of a node."""
 
     node = forms.CharField(label="Node", required=False, max_length=80, help_text="Empty: every node.")

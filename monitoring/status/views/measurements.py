@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 
-from django import forms
-
 from gridportal.base.dates import MomentField
+from gridportal.web.worded_form import WordedForm
 from monitoring.clusters.models import Cluster
 
 #: An older address is one that somebody kept: it asks for nothing now.
@@ -33,7 +32,7 @@ class AskedMeasurement:
     ended: datetime | None = None
 
 
-class _AskedForm(forms.Form):
+class _AskedForm(WordedForm):
     asked = MomentField(required=False)
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from gridportal.base.dates import MomentField, backwards, utc_text
 from gridportal.base.errors import InputError, shown
 from gridportal.web.templatetags.units import duration
+from gridportal.web.worded_form import WordedForm
 from monitoring.status.core.remos import parse_window
 from monitoring.telemetry.core.figures import LONGEST
 
@@ -36,7 +37,7 @@ class TimeRange:
     label: str
 
 
-class TimeRangeForm(forms.Form):
+class TimeRangeForm(WordedForm):
     """How far back from now, or from and to."""
 
     since = forms.CharField(label="Range", required=False)

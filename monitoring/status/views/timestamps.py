@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django import forms
-
 from gridportal.base.dates import MomentField
+from gridportal.web.worded_form import WordedForm
 from monitoring.status.views.time_ranges import TimeRange, TimeRangeForm
 
 _STEPS = 240
 _SHORTEST = 5.0
 
 
-class MomentForm(forms.Form):
+class MomentForm(WordedForm):
     """`at`: a moment, UTC where no zone is given."""
 
     at = MomentField(label="At, UTC", required=False)

@@ -32,8 +32,8 @@ def test_somebody_is_invited_and_signs_in_with_the_first_password(client_as: Any
     [
         ("username", "user", "Enter a name that nobody has yet."),
         ("username", "a b", "Enter letters, digits"),
-        ("email", "nobody", "valid email"),
-        ("role", "root", "root is not one of"),
+        ("email", "nobody", "Enter an e-mail address, such as ann@example.org."),
+        ("role", "root", "Enter one of user, operator, manager, administrator."),
     ],
 )
 def test_a_wrong_value_is_told_beside_its_field(

@@ -57,7 +57,7 @@ def test_a_rule_is_made_from_the_form_and_told_in_a_sentence(client_as: Any, clu
     ("field", "value", "sentence"),
     [
         ("clear", "90", "Enter a value no higher than the level."),
-        ("minutes", "-1", "greater than or equal to 0"),
+        ("minutes", "-1", "Enter a number from 0"),
         ("subject", "n1>n9", "Enter nothing, or one of n1&gt;n2."),
         ("name", "", "required"),
     ],

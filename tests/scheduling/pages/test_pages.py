@@ -199,7 +199,7 @@ def test_submitting_makes_one_job_however_often_the_form_is_sent(client_as, appl
         ({"node_count": "3"}, "3 is not possible. Enter 1, 2, 4 or 8 for"),
         ({"require": "utk"}, "utk is not label=value"),
         ({"pattern": "own", "pattern_graph": "{"}, "Line 1, column 2"),
-        ({"min_cpu": "2"}, "less than or equal to 1"),
+        ({"min_cpu": "2"}, "Enter a number from 0 to 1."),
         ({"require": "site=mars"}, "0 of 4 have it"),
     ],
 )

@@ -1,0 +1,103 @@
+"""Forms whose errors say in one sentence what is accepted, in place of Django's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, cast
+
+from django import forms
+from django.core import validators
+from django.core.exceptions import ValidationError
+
+_LISTED = 12  # choices that a sentence names
+
+
+class WordedForm(forms.Form):
+    """A form; what a field or a check of the portal itself says of a value stays as it is."""
+
+    _errors: Any
+
+    def full_clean(self) -> None:
+        """As Django's, with sentences of ours where Django has its own."""
+        super().full_clean()
+        for name, errors in (self._errors or {}).items():
+            field = self.fields.get(name)
+            data = errors.as_data()
+            if field is not None and any(_is_djangos(field, error) for error in data):
+                own = [error for error in data if not _is_djangos(field, error)]
+                errors.data = [ValidationError(f"Enter {accepted(field)}.", code=data[0].code), *own]
+
+
+def accepted(field: forms.Field) -> str:
+    """What a field takes, as the end of a sentence.
+
+    >>> accepted(forms.IntegerField(min_value=2, max_value=8)), accepted(forms.CharField(max_length=60))
+    ('a whole number from 2 to 8', 'a text of at most 60 characters')
+    >>> accepted(forms.ChoiceField(choices=[("", "any"), ("a", "A"), ("b", "B")]))
+    'one of A, B'
+    """
+    if isinstance(field, forms.ModelChoiceField):
+        return _one_of(str(row) for row in field.queryset[: _LISTED + 1]) if field.queryset is not None else "a choice"
+    if isinstance(field, forms.ChoiceField):
+        choices = cast("Iterable[tuple[Any, Any]]", field.choices)  # Django's forms make pairs of all that is given
+        return _one_of(str(label) for value, label in choices if value not in (None, ""))
+    kind = next((name for kind, name in _KINDS if isinstance(field, kind)), "another value")
+    return kind + "".join(_bounds(field))
+
+
+_KINDS: tuple[tuple[type[forms.Field], str], ...] = (
+    (forms.FloatField, "a number"),
+    (forms.DecimalField, "a number"),
+    (forms.IntegerField, "a whole number"),
+    (forms.EmailField, "an e-mail address, such as ann@example.org"),
+    (forms.URLField, "an address, such as https://portal.example"),
+    (forms.SlugField, "letters, digits, - and _"),
+    (forms.DateField, "a date, such as 2030-01-31"),
+    (forms.DateTimeField, "a date and time, such as 2030-01-31 12:00"),
+    (forms.UUIDField, "a UUID"),
+    (forms.BooleanField, "a tick"),
+    (forms.FileField, "a file"),
+    (forms.CharField, "a text"),
+)
+
+
+def _one_of(labels: Iterable[str]) -> str:
+    named = list(islice(labels, _LISTED + 1))
+    more = ", ..." if len(named) > _LISTED else ""
+    return f"one of {', '.join(named[:_LISTED])}{more}" if named else "a choice: there is none yet"
+
+
+def _bounds(field: forms.Field) -> Iterator[str]:
+    low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
+    if low is not None:
+        yield f" from {_number(low)}"
+    if high is not None:
+        yield f" {'to' if low is not None else 'of at most'} {_number(high)}"
+    if (
+        isinstance(field, forms.CharField)
+        and field.max_length
+        and not isinstance(field, (forms.EmailField, forms.URLField))
+    ):
+        yield f" of at most {field.max_length:,} characters"
+
+
+def _number(value: Any) -> str:
+    return f"{value() if callable(value) else value:,}"
+
+
+def _is_djangos(field: forms.Field, error: ValidationError) -> bool:
+    """Whether an error has Django's own words: the very text of its fields and checks, not one that we gave."""
+    texts = [text for kind in type(field).__mro__ for text in getattr(kind, "default_error_messages", {}).values()]
+    return any(error.message is text for text in (*texts, *_CHECKS))
+
+
+def _texts_of_checks() -> Iterator[object]:
+    for check in vars(validators).values():
+        yield getattr(check, "message", check)
+        several = getattr(check, "messages", None)
+        yield from several.values() if isinstance(several, dict) else ()
+
+
+#: What Django's validators say.
+_CHECKS = tuple(_texts_of_checks())
