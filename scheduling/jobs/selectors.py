@@ -46,7 +46,7 @@ def is_shared_with(user: User, job: Job, *, files: bool = False) -> bool:
 
 def _shares_for(user: User) -> QuerySet[JobShare]:
     """What is shared with a person, with a group of theirs, or by a link that the person has opened, and still is."""
-    by_link = Q(visits__person=user.pk) & ~Q(digest="")
+    by_link = Q(visits__person=user.pk, made_by__is_active=True) & ~Q(digest="")
     mine = Q(person=user.pk) | Q(group__in=user.groups.values("pk")) | by_link
     return JobShare.objects.filter(mine).exclude(expires_at__lte=timezone.now())
 
@@ -101,11 +101,17 @@ class Before(NamedTuple):
     on: int
     only_ok: bool
     state: str
+    is_seen: bool = True  # by the owner of the job that waits; a share may have ended
 
     @property
     def prospect(self) -> Prospect:
         """Whether it has come to that."""
         return prospect(self.state, only_ok=self.only_ok)
+
+    @property
+    def state_shown(self) -> str:
+        """Its state for the owner of the job that waits; empty where that one may not see it any more."""
+        return self.state if self.is_seen else ""
 
 
 def waiting_reason(befores: Iterable[Before]) -> Reason:
@@ -113,7 +119,7 @@ def waiting_reason(befores: Iterable[Before]) -> Reason:
     left = [before for before in befores if before.prospect is Prospect.OPEN]
     if not left:
         return NOTHING
-    told, more = named({"job": each.on, "state": each.state, "has_to_succeed": each.only_ok} for each in left)
+    told, more = named({"job": each.on, "state": each.state_shown, "has_to_succeed": each.only_ok} for each in left)
     return Reason.of(Code.AFTER_JOBS, waits_for=told, more=more)
 
 
@@ -121,6 +127,8 @@ def befores_of(job_ids: Iterable[int]) -> dict[int, list[Before]]:
     """What each of some jobs is to start after, by its number."""
     found: dict[int, list[Before]] = {}
     rows = JobDependency.objects.filter(job__in=list(job_ids)).order_by("job_id", "on_id")
-    for job, on, only_ok, state in rows.values_list("job_id", "on_id", "only_ok", "on__state"):
-        found.setdefault(job, []).append(Before(on, only_ok, state))
+    columns = ("job_id", "on_id", "only_ok", "on__state", "job__owner_id", "on__owner_id")
+    for job, on, only_ok, state, owner, other in rows.values_list(*columns):
+        is_seen = owner == other or viewable_jobs(User.objects.get(pk=owner)).filter(pk=on).exists()
+        found.setdefault(job, []).append(Before(on, only_ok, state, is_seen))
     return found

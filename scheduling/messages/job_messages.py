@@ -127,14 +127,19 @@ def _(older: int) -> str:
 
 @says(Code.AFTER_JOBS)
 def _(waits_for: Sequence[Mapping[str, Any]], more: int) -> str:
-    parts = [f"job {each['job']} ({each['state']}){' to succeed' * each['has_to_succeed']}" for each in waits_for]
+    parts = [f"job {each['job']}{_state_of(each)}{' to succeed' * each['has_to_succeed']}" for each in waits_for]
     *most, last = [*parts, *([f"{more} more"] if more else [])]
     return f"Waiting for {', '.join(most)} and {last}." if most else f"Waiting for {last}."
 
 
+def _state_of(other: Mapping[str, Any]) -> str:
+    """Nothing of a job that its owner shows no more."""
+    return f" ({other['state']})" if other["state"] else ""
+
+
 @says(Code.AFTER_NEVER)
 def _(job: int, state: str) -> str:
-    became = "was cancelled" if state == "cancelled" else state
+    became = "was cancelled" if state == "cancelled" else state or "did not"
     return f"It was to start only if job {job} succeeded, and job {job} {became}. Resubmit it to start it anyway."
 
 

@@ -284,7 +284,10 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
 
     def _detail(self, job: Job, code: int = status.HTTP_200_OK) -> Response:
         job.explanation = messages(occupancy.explanation(job))  # type: ignore[attr-defined]
-        return Response(JobDetailSerializer(job).data, status=code)
+        document = dict(JobDetailSerializer(job).data)
+        if not self.request.user.has_perm("scheduling.read_job_files", job):
+            document["inputs"] = None
+        return Response(document, status=code)
 
 
 class PreviewJob(APIView):

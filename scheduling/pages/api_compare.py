@@ -17,7 +17,7 @@ from scheduling.jobs.models import Job
 from scheduling.messages import messages
 from scheduling.pages import selectors
 from scheduling.pages.compare_serializers import ComparedNamesSerializer, ComparisonSerializer
-from scheduling.pages.comparison import ComparedRun, also_differs, comparison
+from scheduling.pages.comparison import ComparedRun, also_differs, comparison, may_read_files
 from scheduling.pages.comparison_messages import finding, reservations
 from scheduling.pages.comparison_names import compared_runs
 from scheduling.pages.serializers import JobDetailSerializer
@@ -36,7 +36,7 @@ class CompareActions(viewsets.GenericViewSet[Job]):
         asked = ComparedNamesSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         runs = compared_runs(asked.validated_data["runs"], self._job, self._job_run)
-        parts = comparison(runs)
+        parts = comparison(runs, names_files=may_read_files(caller(request), runs))
         shown = {
             "finding": finding(runs),
             "reservations": reservations(runs, also_differs(parts)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gridportal.accounts.models import User
 from gridportal.base.rank_places import in_short
 from gridportal.web.templatetags.units import duration, percent, rate
 from scheduling.contracts.models import Contract
@@ -102,15 +103,20 @@ class Part:
     rows: list[Row]
 
 
-def comparison(runs: Sequence[ComparedRun]) -> list[Part]:
-    """The parts that at least one of the runs has something of."""
+def comparison(runs: Sequence[ComparedRun], *, names_files: bool) -> list[Part]:
+    """The parts that at least one of the runs has something of. `names_files`: input files are told by their names."""
     parts = {
         "Promised and real": [_times(each) for each in runs],
         "Phases, seconds in all": [_phases(each) for each in runs],
         "Nodes, and the network then": [_placement(each) for each in runs],
-        _ASKED: [_asked(each.job) for each in runs],
+        _ASKED: [_asked(each.job, names_files) for each in runs],
     }
     return [Part(head, side_by_side(facts)) for head, facts in parts.items() if any(facts)]
+
+
+def may_read_files(user: User, runs: Sequence[ComparedRun]) -> bool:
+    """Whether a person may read the files of all these jobs."""
+    return all(user.has_perm("scheduling.read_job_files", each.job) for each in runs)
 
 
 def also_differs(parts: Sequence[Part]) -> list[str]:
@@ -130,10 +136,10 @@ def side_by_side(facts: Sequence[dict[str, str]]) -> list[Row]:
     return [row for row in rows if set(row.values) != {_NOTHING}]
 
 
-def _asked(job: Job) -> dict[str, str]:
+def _asked(job: Job, names_files: bool) -> dict[str, str]:
     """A parameter of the program may have the name of something else that was asked, such as the seed."""
     facts: dict[str, str] = {}
-    for name, value in asked_rows(job):
+    for name, value in asked_rows(job, names_files=names_files):
         facts[f"{name} of the selection" if name in facts else name] = value
     return facts
 

@@ -15,7 +15,7 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class OtherJob:
-    """A job before or after this one. job: None where the person may not see its page."""
+    """A job before or after this one. job: None where the person may not see its page; its state is empty then."""
 
     number: int
     state: str
@@ -40,7 +40,10 @@ def order_of(job: Job, user: User) -> JobOrder:
     visible = viewable_jobs(user).select_related("application")
     links = list(job.dependencies.select_related("on"))
     shown = visible.in_bulk([link.on_id for link in links]) if links else {}
-    before = [OtherJob(link.on_id, link.on.state, link.only_ok, shown.get(link.on_id)) for link in links]
+    before = [
+        OtherJob(link.on_id, link.on.state if link.on_id in shown else "", link.only_ok, shown.get(link.on_id))
+        for link in links
+    ]
     followers = JobDependency.objects.filter(on=job, job__in=visible.order_by().values("pk")).order_by("job_id")
     rows = list(followers.select_related("job__application")[: MOST + 1])
     more = followers.count() - MOST if len(rows) > MOST else 0

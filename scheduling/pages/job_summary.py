@@ -57,7 +57,7 @@ def _ranks_asked(job: Job) -> list[tuple[str, str]]:
     return rows
 
 
-def asked_rows(job: Job) -> list[tuple[str, str]]:
+def asked_rows(job: Job, *, names_files: bool) -> list[tuple[str, str]]:
     """What was asked, as words and values."""
     requirements = job.requirements
     rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
@@ -87,7 +87,7 @@ def asked_rows(job: Job) -> list[tuple[str, str]]:
         for words, numbers in (("after jobs", job.after), ("after success of jobs", job.after_ok))
         if numbers
     ]
-    rows += [("input file", f"{each.name}, {size_text(each.size)}") for each in read_all(job.inputs)]
+    rows += _inputs_asked(job, names_files)
     if job.continues:
         rows.append(("at its time limit", "goes on by itself"))
     if job.by_hand:
@@ -99,6 +99,14 @@ def asked_rows(job: Job) -> list[tuple[str, str]]:
     rows += [(name, f"cannot be read: {why}") for name, why in job.unreadable.items()]
     rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]
     return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
+
+
+def _inputs_asked(job: Job, names_files: bool) -> list[tuple[str, str]]:
+    """Each file; how many there are to whoever may not read them."""
+    inputs = read_all(job.inputs)
+    if names_files or not inputs:
+        return [("input file", f"{each.name}, {size_text(each.size)}") for each in inputs]
+    return [("input files", str(len(inputs)))]
 
 
 def _specification_asked(asked: ApplicationSpecification) -> list[tuple[str, str]]:

@@ -153,7 +153,9 @@ class JobDetailSerializer(JobSerializer):
     requirements = ValueDocument(read_only=True)
     specification = ValueDocument(read_only=True, help_text=Job._meta.get_field("specification").help_text)
     options = ValueDocument(read_only=True, help_text=Job._meta.get_field("options").help_text)
-    inputs = InputFileSerializer(many=True, help_text="Files that came with it.")
+    inputs = InputFileSerializer(
+        many=True, allow_null=True, help_text="Files that came with it; null to whoever may not read its files."
+    )
     after = serializers.ListField(child=serializers.IntegerField(), help_text="Jobs that have to end before it starts.")
     after_ok = serializers.ListField(
         child=serializers.IntegerField(), help_text="Jobs that have to succeed before it starts."

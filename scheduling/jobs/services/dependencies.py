@@ -80,7 +80,7 @@ def _settle(number: int, befores: Sequence[Before]) -> bool:
         if job is None or job.reason.code is Code.BUDGET_WAITS:  # these are over, and it waits for something else
             return False
         if never is not None:
-            why = Reason.of(Code.AFTER_NEVER, job=never.on, state=never.state)
+            why = Reason.of(Code.AFTER_NEVER, job=never.on, state=never.state_shown)
             return advance(job, JobState.CANCELLED, reason=why, refused="")
         over = Reason.of(Code.AFTER_JOBS_OVER)
         return advance(job, JobState.QUEUED, reason=over, held_back=False, held_until=timezone.now())

@@ -61,8 +61,8 @@ def stop_sharing_job(actor: User, share: JobShare) -> None:
 
 def open_link(person: User, secret: str) -> Job | None:
     """The job that a link leads to, which this person may read from now on; None for a secret of no link, or one that
-    has expired."""
-    share = JobShare.objects.filter(digest=_digest(secret)).select_related("job").first()
+    has expired, or whose maker was switched off."""
+    share = JobShare.objects.filter(digest=_digest(secret), made_by__is_active=True).select_related("job").first()
     if share is None or share.is_expired:
         return None
     JobShareVisit.objects.get_or_create(share=share, person=person)

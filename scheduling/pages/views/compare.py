@@ -13,11 +13,12 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.pages.charts import compared_runs as charts
-from scheduling.pages.comparison import ComparedRun, also_differs, comparison
+from scheduling.pages.comparison import ComparedRun, also_differs, comparison, may_read_files
 from scheduling.pages.comparison_messages import finding, reservations
 from scheduling.pages.comparison_names import compared_runs
 from scheduling.pages.form_messages import beside
@@ -34,7 +35,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"asked": text}
     try:
         find = partial(visible_job, request), partial(visible_run, request)
-        context |= _shown(compared_runs(text, *find)) if text else {}
+        context |= _shown(caller(request), compared_runs(text, *find)) if text else {}
     except InputError as error:
         context["problem"] = beside(error)
     live = getattr(request, "htmx", False)
@@ -59,8 +60,8 @@ def random_nodes(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(f"{reverse('jobs-compare')}?runs={pk},{made.pk}")
 
 
-def _shown(runs: list[ComparedRun]) -> dict[str, Any]:
-    parts = comparison(runs)
+def _shown(user: User, runs: list[ComparedRun]) -> dict[str, Any]:
+    parts = comparison(runs, names_files=may_read_files(user, runs))
     return {
         "runs": runs,
         "parts": parts,

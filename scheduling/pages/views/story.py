@@ -74,7 +74,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "takes": promised_groups(job, placement) if may_control else [],
         "steps": timeline(story_now["events"], now, job.started_at, job.ended_at),
         "brisk": any((now - event.at).total_seconds() < BRISK for event in story_now["events"][-1:]),
-        "asked": asked_rows(job),
+        "asked": asked_rows(job, names_files=user.has_perm("scheduling.read_job_files", job)),
         "ranks": _ranks(placement, run) if run else [],
         "rank_places": _rank_places(placement),
         "figures": _figures(run),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 
@@ -11,10 +12,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent
+from gridportal.accounts.services import switch
 from gridportal.base.errors import InputError
-from scheduling.jobs.selectors import is_shared_with
+from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.dependency_models import JobDependency
+from scheduling.jobs.selectors import befores_of, is_shared_with, waiting_reason
 from scheduling.jobs.services import sharing_jobs
 from scheduling.jobs.share_models import JobShare, JobShareVisit
+from scheduling.messages import message
 from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
@@ -159,8 +164,8 @@ def test_the_list_says_who_made_what_and_who_opened_it(client_as, people, job):
         ({"with": "nobody"}, "Enter the user name of another person."),
         ({"with": "user"}, "Enter the user name of another person."),
         ({"with": "operator "}, "is shared with operator."),
-        ({"link": "1", "days": "0"}, "greater than or equal to 1"),
-        ({"link": "1", "days": "366"}, "less than or equal to 365"),
+        ({"link": "1", "days": "0"}, "Enter a whole number from 1 to 365."),
+        ({"link": "1", "days": "366"}, "Enter a whole number from 1 to 365."),
     ],
 )
 def test_what_is_filled_in_is_answered_in_words(client_as, job, sent, sentence):
@@ -219,3 +224,48 @@ def test_the_database_takes_no_share_of_two_kinds_and_no_link_without_an_end(peo
         with pytest.raises(IntegrityError), transaction.atomic():
             JobShare.objects.create(**whom, **fields)
     assert not is_shared_with(people["other"], job)
+
+
+def test_a_link_ends_with_the_account_of_who_made_it(client_as, people, job):
+    _, secret = sharing_jobs.make_link(people["user"], job)
+    client = client_as("other")
+    assert client.get(f"/shared/{secret}").status_code == 302
+    assert client.get(f"/jobs/{job.pk}/").status_code == 200
+    switch(people["user"], False)
+    assert client.get(f"/jobs/{job.pk}/").status_code == 403
+    assert client.get(f"/shared/{secret}").status_code == 404
+    switch(people["user"], True)
+    assert client.get(f"/jobs/{job.pk}/").status_code == 200
+
+
+@pytest.mark.parametrize("with_files", [False, True])
+def test_names_of_input_files_go_with_the_files(client_as, people, job, with_files):
+    job.inputs = [{"name": "secret-mesh.dat", "digest": "ab" * 32, "size": 7}]
+    job.save(update_fields=["inputs"])
+    shared(job, people, "person", with_files=with_files)
+    client = client_as("other")
+    page, document = markup(client.get(f"/jobs/{job.pk}/")), client.get(f"/api/jobs/{job.pk}").json()
+    compared = markup(client.get(f"/jobs/compare/?runs={job.pk},{job.pk}"))
+    seen = ["secret-mesh.dat" in text for text in (page, json.dumps(document), compared)]
+    assert seen[:2] == [with_files] * 2
+    assert not seen[2] or with_files
+    assert (document["inputs"] is None) is not with_files
+    assert "1 input file came with it" in page
+
+
+def test_a_job_that_waits_tells_no_state_of_one_that_is_shared_no_more(client_as, people, job, make_job):
+    share = shared(job, people, "person")
+    follower = make_job(people["other"], "waiting", after=[job.pk])
+    JobDependency.objects.create(job=follower, on=job)
+    client = client_as("other")
+    assert f"job {job.pk}, tides" in markup(client.get(f"/jobs/{follower.pk}/"))
+    assert befores_of([follower.pk])[follower.pk][0].state_shown == "running"
+    sharing_jobs.stop_sharing_job(people["user"], share)
+    page = markup(client.get(f"/jobs/{follower.pk}/"))
+    assert f"job {job.pk}, which you may not see." in page
+    assert "tides" not in page
+    (before,) = befores_of([follower.pk])[follower.pk]
+    assert message(waiting_reason([before])) == f"Waiting for job {job.pk}."
+    assert message(Reason.of(Code.AFTER_NEVER, job=job.pk, state="")) == (
+        f"It was to start only if job {job.pk} succeeded, and job {job.pk} did not. Resubmit it to start it anyway."
+    )
