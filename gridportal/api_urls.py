@@ -9,6 +9,8 @@ from rest_framework.routers import SimpleRouter
 
 from gridportal.accounts import api as accounts
 from gridportal.accounts import api_people as people
+from gridportal.accounts import api_people_groups as people_groups
+from gridportal.accounts import api_saved_views as saved_views
 from gridportal.accounts import openapi  # noqa: F401  (registers how tokens are described)
 from gridportal.experiments import api as experiments
 from monitoring.status import api as monitoring
@@ -17,6 +19,7 @@ from scheduling.alerts import api as alerts
 from scheduling.maintenance import api as maintenance
 from scheduling.notices import api as notices
 from scheduling.pages import api as scheduling
+from scheduling.pages import api_clusters as cluster_checks
 from scheduling.pages import api_depots, api_groups, api_profiles, api_programs
 from scheduling.pages.api_runs import JobRuns
 from scheduling.projects import api as projects
@@ -28,6 +31,8 @@ from scheduling.resource_requests import api as requests
 
 router = SimpleRouter(trailing_slash=False)
 router.register("people", people.People, basename="api-person")
+router.register("groups", people_groups.PeopleGroups, basename="api-group")
+router.register("saved-views", saved_views.SavedViews, basename="api-saved-view")
 router.register("applications", scheduling.Applications, basename="api-application")
 router.register("own-programs", api_programs.OwnPrograms, basename="api-own-program")
 router.register("jobs", scheduling.Jobs, basename="api-job")
@@ -69,6 +74,9 @@ urlpatterns = [
         api_profiles.ApplicationSkeleton.as_view(),
         name="api-skeleton",
     ),
+    path("clusters", cluster_checks.Clusters.as_view(), name="api-clusters"),
+    path("clusters/<slug:name>", cluster_checks.ClusterDetail.as_view(), name="api-cluster"),
+    path("clusters/<slug:name>/check", cluster_checks.CheckCluster.as_view(), name="api-cluster-check"),
     path("depots", api_depots.DepotUses.as_view(), name="api-depots"),
     path("resource-ads/<slug:cluster>", requests.ResourceAds.as_view(), name="api-resource-ads"),
     path("jobs/<int:pk>/propose-move", move_rules.ProposeMove.as_view(), name="api-job-propose-move"),

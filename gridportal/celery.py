@@ -48,7 +48,7 @@ def task(name: str) -> Callable[[Callable[Asked, None]], Task[Asked]]:
 
 app = Celery("gridportal", task_cls=Task)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["monitoring", "scheduling", "gridportal.experiments"])
+app.autodiscover_tasks(["gridportal.accounts", "monitoring", "scheduling", "gridportal.experiments"])
 _begun_at, _begun = datetime.now(UTC), time.monotonic()
 
 
@@ -120,6 +120,11 @@ def schedule(sender: Celery, **_: object) -> None:
         },
         "forget-inputs": {
             "task": "scheduling.tasks.forget_inputs",
+            "schedule": every(3600.0),
+            "options": {"expires": 3600.0},
+        },
+        "forget-sessions": {
+            "task": "accounts.tasks.forget_sessions",
             "schedule": every(3600.0),
             "options": {"expires": 3600.0},
         },

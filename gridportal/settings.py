@@ -209,6 +209,8 @@ SPECTACULAR_SETTINGS = {
         "DeliveryStateEnum": "scheduling.notices.models.STATES",
         "WebhookFormatEnum": "scheduling.notices.models.FORMATS",
         "JobNoticesEnum": "scheduling.notices.models.JOB_CHOICES",
+        "RoleEnum": "gridportal.accounts.roles.ALL_ROLES",
+        "GroupRoleEnum": "gridportal.accounts.group_role_models.GIVEN_ROLES",
         "MovePolicyEnum": "scheduling.rescheduling.models.POLICIES",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -2,6 +2,7 @@
 
 from scheduling.alerts.models import Alert, AlertRule
 from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
+from scheduling.cluster_checks.models import ClusterCheck
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.jobs.dependency_models import JobDependency
 from scheduling.jobs.group_models import JobGroup
@@ -34,6 +35,7 @@ __all__ = [
     "ApplicationShare",
     "Budget",
     "Checkpoint",
+    "ClusterCheck",
     "Continuation",
     "Contract",
     "ContractCall",

@@ -8,6 +8,7 @@ from django.db import transaction
 from gridportal.celery import task
 from scheduling.alerts.services import judging_rules
 from scheduling.checkpoints.services import continuing, freeing, runtime_support
+from scheduling.cluster_checks import services as cluster_checks
 from scheduling.contracts.services import tending
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_inputs
@@ -157,3 +158,9 @@ def tend_use() -> None:
 def remove_log(name: str) -> None:
     """Remove a log that was read, as somebody asked."""
     removing_logs.remove_log(name)
+
+
+@task(name="scheduling.tasks.check_cluster")
+def check_cluster(check_id: int) -> None:
+    """Ask all parts of a cluster, for somebody who waits for the answers."""
+    cluster_checks.run_check(check_id)

@@ -10,6 +10,7 @@ from scheduling.notices import views as notices
 from scheduling.pages.views import (
     applications,
     bring_program,
+    cluster_pages,
     compare,
     depot_page,
     job,
@@ -29,6 +30,7 @@ from scheduling.pages.views import (
     workload_logs_page,
 )
 from scheduling.projects import budget_views as budgets
+from scheduling.projects import group_pages
 from scheduling.projects import views as projects
 from scheduling.reports.views import range_reports, reports, schedules
 from scheduling.rescheduling.views import decisions, dry_run_page, job_moves, move_lists
@@ -124,6 +126,19 @@ urlpatterns: list[URLPattern] = [
     path("maintenance/windows/<int:pk>/end", maintenance.end, name="maintenance-end"),
     path("maintenance/announcements", maintenance.announce, name="announcement-make"),
     path("maintenance/announcements/<int:pk>/end", maintenance.end_announcement, name="announcement-end"),
+    path("clusters/", cluster_pages.clusters, name="clusters"),
+    path("clusters/<slug:name>/", cluster_pages.cluster, name="cluster"),
+    path("clusters/<slug:name>/check", cluster_pages.check, name="cluster-check"),
+    path("groups/", group_pages.groups, name="groups"),
+    path("groups/new", group_pages.make, name="group-new"),
+    path("groups/<int:pk>/", group_pages.group, name="group"),
+    path("groups/<int:pk>/name", group_pages.rename, name="group-rename"),
+    path("groups/<int:pk>/members", group_pages.add_members, name="group-add"),
+    path("groups/<int:pk>/members/<int:person>/drop", group_pages.drop_member, name="group-drop"),
+    path("groups/<int:pk>/role", group_pages.give_role, name="group-role"),
+    path("groups/<int:pk>/permissions", group_pages.give_permissions, name="group-permissions"),
+    path("groups/<int:pk>/project", group_pages.to_project, name="group-project"),
+    path("groups/<int:pk>/remove", group_pages.remove, name="group-remove"),
     path("projects/", projects.projects, name="projects"),
     path("projects/new", projects.edit, name="project-new"),
     path("projects/<slug:name>/", projects.project, name="project"),

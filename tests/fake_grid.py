@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +54,13 @@ class FakeGrid:
             ],
         }
 
-    def probe(self) -> dict[str, Any]:
+    def probe(self, nodes: Sequence[str] | None = None) -> dict[str, Any]:
         self._ask("probe")
+        names = nodes or self.names
         pairs = [
             {"source": a, "target": b, "bandwidth": self.rates.get((a, b), 90e6), "latency": 1e-4}
-            for a in self.names
-            for b in self.names
+            for a in names
+            for b in names
             if a != b
         ]
         return {"at": time.time(), "seconds": 0.1, "rounds": 1, "bytes": 1, "pairs": pairs, "nodes": self._loads()}

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import Group
 from django.db import transaction
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
+from gridportal.accounts.saved_views import save_view
 from scheduling.alerts.models import AlertRule
 from scheduling.contracts.models import Contract
 from scheduling.jobs.group_models import JobGroup
@@ -54,11 +56,25 @@ TABLE = {
     ("second-factor", "POST"):           "302 403 403 403 403 403",
     ("second-factor-remove", "POST"):    "302 422 422 422 422 422",
     ("second-factor-codes", "POST"):     "302 422 422 422 422 422",
+    ("second-factor-confirm", "POST"):   "302 422 422 422 422 422",
+    ("security-key-new", "GET"):         "302 302 302 302 302 302",
+    ("security-key-new", "POST"):        "302 302 302 302 302 302",
+    ("security-key-rename", "POST"):     "302 422 422 422 422 422",
+    ("security-key-remove", "POST"):     "302 422 422 422 422 422",
     ("account-provider-join", "POST"):   "302 404 404 404 404 404",
     ("account-ldap-join", "POST"):       "302 404 404 404 404 404",
     ("account-identity-leave", "POST"):  "302 302 302 302 302 302",
     ("account-token-add", "POST"):       "302 200 200 200 200 200",
     ("account-token-revoke", "POST"):    "302 302 404 404 404 404",
+    ("saved-views", "GET"):              "302 200 200 200 200 200",
+    ("saved-view-save", "POST"):         "302 302 302 302 302 302",
+    ("saved-view-change", "POST"):       "302 302 404 404 404 404",
+    ("saved-view-remove", "POST"):       "302 302 404 404 404 404",
+    ("api-saved-view-list", "GET"):      "401 200 200 200 200 200",
+    ("api-saved-view-list", "POST"):     "401 201 201 201 201 201",
+    ("api-saved-view-detail", "GET"):    "401 200 404 404 404 404",
+    ("api-saved-view-detail", "PATCH"):  "401 200 404 404 404 404",
+    ("api-saved-view-detail", "DELETE"): "401 204 404 404 404 404",
     ("audit", "GET"):                    "302 403 403 200 200 200",
     ("audit-csv", "GET"):                "302 403 403 200 200 200",
     ("healthz", "GET"):                  "200 200 200 200 200 200",
@@ -139,9 +155,9 @@ TABLE = {
     ("experiment-newest", "GET"):        "302 302 302 302 302 302",
     ("job-propose-move", "POST"):        "302 302 403 302 403 302",
     ("job-move-policy", "POST"):         "302 302 403 302 403 302",
-    ("migrations", "GET"):               "302 403 403 200 200 200",
+    ("migrations", "GET"):               "302 200 200 200 200 200",
     ("migrations-dry-run", "GET"):       "302 403 403 200 403 200",
-    ("migrations-csv", "GET"):           "302 403 403 200 200 200",
+    ("migrations-csv", "GET"):           "302 200 200 200 200 200",
     ("migration", "GET"):                "302 200 403 200 200 200",
     ("migration-elsewhere", "GET"):      "302 403 403 422 403 422",
     ("migration-approve", "POST"):       "302 403 403 302 403 302",
@@ -206,6 +222,27 @@ TABLE = {
     ("person-role", "POST"):             "302 403 403 403 403 302",
     ("person-switch", "POST"):           "302 403 403 403 403 302",
     ("person-second-factor-reset", "POST"): "302 403 403 403 403 302",
+    ("clusters", "GET"):                 "302 403 403 200 200 200",
+    ("cluster", "GET"):                  "302 403 403 200 200 200",
+    ("cluster-check", "POST"):           "302 403 403 302 403 302",
+    ("api-clusters", "GET"):             "401 403 403 200 200 200",
+    ("api-cluster", "GET"):              "401 403 403 200 200 200",
+    ("api-cluster-check", "POST"):       "401 403 403 202 403 202",
+    ("groups", "GET"):                   "302 403 403 403 403 200",
+    ("group-new", "POST"):               "302 403 403 403 403 422",
+    ("group", "GET"):                    "302 403 403 403 403 200",
+    ("group-rename", "POST"):            "302 403 403 403 403 422",
+    ("group-add", "POST"):               "302 403 403 403 403 422",
+    ("group-drop", "POST"):              "302 403 403 403 403 302",
+    ("group-role", "POST"):              "302 403 403 403 403 302",
+    ("group-permissions", "POST"):       "302 403 403 403 403 302",
+    ("group-project", "POST"):           "302 403 403 403 403 422",
+    ("group-remove", "POST"):            "302 403 403 403 403 302",
+    ("api-group-list", "GET"):           "401 403 403 403 403 200",
+    ("api-group-list", "POST"):          "401 403 403 403 403 201",
+    ("api-group-detail", "GET"):         "401 403 403 403 403 200",
+    ("api-group-detail", "PATCH"):       "401 403 403 403 403 200",
+    ("api-group-detail", "DELETE"):      "401 403 403 403 403 204",
     ("settings-try-provider", "POST"):   "302 403 403 403 403 404",
     ("settings-try-ldap", "POST"):       "302 403 403 403 403 404",
     ("api-person-second-factor", "DELETE"): "401 403 403 403 403 204",
@@ -377,6 +414,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "experiment-start": {"name": "slowdown", "seed": "7"},
     "api-experiment-list": {"name": "slowdown", "seed": 7},
     "measure": {"cluster": "grid"},
+    "api-group-list": {"name": "chemistry"},
+    "api-saved-view-list": {"list": "jobs", "name": "failed"},
     "api-tokens": {"name": "made here"},
     "api-application-list": {"slug": "new", "name": "New", "command": ["true"]},
     "api-application-detail": {"description": "Changed."},
@@ -485,6 +524,8 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     LoggedCluster.objects.create(name="old", start=now)
     sent = MatchRequest.objects.create(owner=people["user"], cluster="grid", text="[]", lifetime=600).pk
     saved = SavedRequest.objects.create(owner=people["user"], name="mine", text="[]").pk
+    view = save_view(people["user"], "jobs", "mine", "state=failed").pk
+    physics = Group.objects.create(name="physics")
     brought = save_program(people["user"], ProgramRequest("Mine", content=b"#!/bin/sh\n")).slug
     swept = JobGroup.objects.create(
         owner=people["user"], application=application, axes=[{"name": "klass", "values": ["S", "W"]}]
@@ -498,8 +539,16 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         **{name: [swept] for name in ("sweep", "sweep-csv", "sweep-cancel", "api-sweep-detail", "api-sweep-cancel")},
         **{name: [running, share] for name in ("share-stop", "api-job-share")},
         "shared-job": ["made-up"],
+        "saved-view-save": ["jobs"],
+        **{name: [physics.pk] for name in NAMES if name.removeprefix("api-").startswith("group-")},
+        **{name: [] for name in ("group-new", "api-group-list")},
+        "group": [physics.pk],
+        **{name: ["grid"] for name in ("cluster", "cluster-check", "api-cluster", "api-cluster-check")},
+        "group-drop": [physics.pk, people["user"].pk],
+        **{name: [view] for name in ("saved-view-change", "saved-view-remove", "api-saved-view-detail")},
         "account-token-revoke": [token],
         "account-identity-leave": [1],
+        **{name: [1] for name in ("security-key-rename", "security-key-remove")},
         "api-token": [token],
         "application": ["ep"],
         "application-edit": ["ep"],

@@ -57,6 +57,7 @@ EXCEPTIONS = {
     "scheduling/notices/core/letter.py": (2, "the JSON that a webhook is sent"),
     "scheduling/notices/views.py": (2, _CONTEXT),
     "scheduling/pages/views/applications.py": (2, _CONTEXT),
+    "scheduling/pages/views/cluster_pages.py": (2, _CONTEXT),
     "scheduling/pages/views/compare.py": (2, _CONTEXT),
     "scheduling/pages/views/job_group.py": (1, _CONTEXT),
     "scheduling/pages/views/profiles.py": (2, _CONTEXT),

@@ -20,7 +20,9 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 _HALF = "half-signed-in"
 _FACTOR = "second-factor"
 _SINCE = "signed-in-at"
+_CONFIRMED = "second-factor-at"
 _HALF_SECONDS = 600
+CONFIRMED_SECONDS = 600  # for so long a second factor that was right lets change second factors
 FRESH_SECONDS = 1800  # after which the second factor is not changed without a new sign-in
 
 
@@ -83,11 +85,23 @@ def begin_session(request: HttpRequest, person: User, way: Way, factor: Factor |
 def note_factor(request: HttpRequest, factor: Factor | None) -> None:
     """This session has passed a second factor, or has none."""
     request.session[_FACTOR] = factor.value if factor else ""
+    request.session[_CONFIRMED] = time.time() if factor and factor is not Factor.PROVIDER else 0
 
 
 def has_passed(request: HttpRequest) -> bool:
     """Whether this session has passed a second factor."""
     return bool(request.session.get(_FACTOR))
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    """Whether this session has shown a second factor a short while ago."""
+    return bool(0 <= time.time() - request.session.get(_CONFIRMED, 0) <= CONFIRMED_SECONDS)
+
+
+def may_change_factors(request: HttpRequest, person: User) -> bool:
+    """Whether second factors may be changed now: of whoever has one a short while after it was shown; the first is set
+    up a short while after signing in."""
+    return is_confirmed(request) if second_factors.is_set_up(person) else is_fresh(request)
 
 
 def is_fresh(request: HttpRequest) -> bool:

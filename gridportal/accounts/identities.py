@@ -199,7 +199,7 @@ def _join(person: User, identity: Identity, actor: User | str) -> None:
 
 def _apply(person: User, identity: Identity, admission: Admission, role: str | None) -> None:
     """Give what the groups give now, and take what they no longer give."""
-    if role is not None and role != person.role:
+    if role is not None and role != person.own_role:
         try:
             give_role(admission.name, person, role)
         except ConflictError as error:  # the only administrator stays one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import timedelta
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -12,12 +13,17 @@ from django.db import models
 from django.utils import timezone
 from django.utils.functional import cached_property
 
+from gridportal.accounts.group_role_models import GIVEN_ROLES, GroupRole
+from gridportal.accounts.saved_view_models import SavedView
+
+__all__ = ["EXPIRES_SOON", "ROLES", "ApiToken", "AuditEvent", "AuditTrail", "GroupRole", "SavedView", "User"]
+
 ROLES = ("user", "operator", "manager")
 EXPIRES_SOON = timedelta(days=14)
 
 
 class User(AbstractUser):
-    """A person. The role is the Django group of that name; administrators are superusers.
+    """A person. The role is the Django group of that name, or what another group gives; administrators are superusers.
 
     `keeps_tokens` is no column: set before a new password is saved, it says that the API tokens outlive the old one.
     """
@@ -29,8 +35,28 @@ class User(AbstractUser):
         """administrator, operator, manager or user: the highest that applies."""
         if self.is_superuser:
             return "administrator"
-        held = set(self.groups.values_list("name", flat=True)) if self.pk else set()
-        return next((name for name in ("operator", "manager", "user") if name in held), "user")
+        held = set(chain(*self.groups.values_list("name", "given__role"))) if self.pk else set()
+        return next((role for role in GIVEN_ROLES if role in held), "user")
+
+    @property
+    def own_role(self) -> str:
+        """The role without what groups give beside it."""
+        held = {group.name for group in self.groups.all()} if self.pk else set()
+        return "administrator" if self.is_superuser else next((role for role in GIVEN_ROLES if role in held), "user")
+
+    @property
+    def lifted_by(self) -> str:
+        """The group that gives a higher role than the own one, and which: "operator by the group ops"; else empty."""
+        for role in () if self.is_superuser else GIVEN_ROLES[: GIVEN_ROLES.index(self.own_role)]:
+            for group in self.groups.all():
+                if getattr(group, "given", None) and group.given.role == role:
+                    return f"{role} by the group {group.name}"
+        return ""
+
+    @property
+    def own_groups(self) -> list[str]:
+        """The groups of a person by name, without those that are roles."""
+        return sorted(group.name for group in self.groups.all() if group.name not in ROLES)
 
 
 class ApiToken(models.Model):

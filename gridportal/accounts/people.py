@@ -80,11 +80,17 @@ def shut_out(person: User, *, actor: Actor = "portal") -> None:
     end_sessions(person)
 
 
-def end_sessions(person: User) -> None:
-    """Whoever is signed in as `person` is signed out; API tokens stay."""
-    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
+def end_sessions(person: User, *, but: str | None = None) -> None:
+    """Whoever is signed in as `person` is signed out, `but` the session of that key; API tokens stay."""
+    for session in Session.objects.filter(expire_date__gt=timezone.now()).exclude(pk=but).iterator():
         if session.get_decoded().get(SESSION_KEY) == str(person.pk):
             session.delete()
+
+
+def forget_sessions() -> int:
+    """Remove the sessions that nobody can use any more; how many."""
+    count, _ = Session.objects.filter(expire_date__lte=timezone.now()).delete()
+    return count
 
 
 def ensure_demo_people() -> list[tuple[str, str, str]]:
@@ -100,7 +106,7 @@ def ensure_demo_people() -> list[tuple[str, str, str]]:
             right = right or [make_password(password)]
             add_person(User(username=username, password=right[0]), role, "portal")
             continue
-        if person.role != role:
+        if person.own_role != role:
             set_role(person, role)
         if not (person.password in right or person.check_password(password)) or not person.is_active:
             person.set_password(password)

@@ -15,6 +15,7 @@ from gridportal.accounts.models import User
 #: Addresses that are open all the same, by name.
 OPEN = {
     *("sign-out", "sign-in-code", "second-factor", "second-factor-remove", "second-factor-codes", "help"),
+    *("second-factor-confirm", "security-key-new", "security-key-rename", "security-key-remove"),
     *("healthz", "readyz", "metrics", "notices-bell"),
 }
 _DETAIL = "Your role needs a second factor: set it up on the page /account/second-factor, or use an API token."

@@ -1,4 +1,5 @@
-"""Second factors: an app's code that changes every 30 seconds (TOTP), and recovery codes for when the app is lost.
+"""Second factors: an app's code that changes every 30 seconds (TOTP), and recovery codes for when all else is lost.
+Keys stand in `security_keys.py`.
 
 Source: RFC 6238. allauth keeps them (`allauth.mfa`); secrets are in the database only as ciphertext.
 """
@@ -32,12 +33,22 @@ class Factor(StrEnum):
     """By what somebody was the second time."""
 
     APP = "app"
+    KEY = "security key"
     RECOVERY_CODE = "recovery code"
     PROVIDER = "provider"
 
 
 class SecretsAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
     """allauth's, with secrets enciphered by the portal's key; whoever reads the database alone cannot use them."""
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """For whom a security key signs: the host of the address."""
+        return {**super().get_public_key_credential_rp_entity(), "name": ISSUER}
+
+    def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
+        """What a key shows of whose it is: the username alone."""
+        entity: dict[str, Any] = super().get_public_key_credential_user_entity(user)
+        return entity | {"name": user.username, "display_name": user.username}
 
     def encrypt(self, text: str) -> str:
         return _cipher(settings.SECRET_KEY).encrypt(text.encode()).decode("ascii")
@@ -53,8 +64,17 @@ class SecretsAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no
             raise ConflictError(message) from error
 
 
+#: Each of these is a second factor; recovery codes alone are none.
+FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+
+
 def is_set_up(person: User) -> bool:
     """Whether this person has a second factor."""
+    return bool(Authenticator.objects.filter(user=person, type__in=FACTORS).exists())
+
+
+def has_app(person: User) -> bool:
+    """Whether an app is one."""
     return bool(Authenticator.objects.filter(user=person, type=Authenticator.Type.TOTP).exists())
 
 
@@ -86,18 +106,19 @@ def picture(address: str) -> str:
 
 @transaction.atomic
 def set_up(person: User, secret: str, code: str) -> list[str]:
-    """Make this app the second factor; the recovery codes, which are shown once. Raises InputError for a wrong code,
-    ConflictError where there is one already."""
+    """Make this app a second factor; the recovery codes, which are shown once, where it is the first. Raises InputError
+    for a wrong code, ConflictError where there is an app already."""
     from allauth.mfa.totp.internal.auth import TOTP
 
-    if is_set_up(User.objects.select_for_update().get(pk=person.pk)):
-        raise ConflictError("You have a second factor already; remove it first.")
+    if has_app(User.objects.select_for_update().get(pk=person.pk)):
+        raise ConflictError("You have an app as a second factor already; remove it first.")
+    is_first = not is_set_up(person)
     app = TOTP(Authenticator(user=person, data={"secret": SecretsAdapter().encrypt(secret)}))
     if not app.validate_code(_bare(code)):
         raise InputError("code", "***", _WRONG)
     TOTP.activate(person, secret)
     audit(person, "person.second_factor_set", person, factor=Factor.APP)
-    return _fresh_codes(person)
+    return fresh_codes(person) if is_first else []
 
 
 def accept(person: User, code: str) -> Factor | None:
@@ -123,7 +144,7 @@ def renew_codes(person: User) -> list[str]:
     if not is_set_up(person):
         raise ConflictError("Recovery codes are for people with a second factor.")
     audit(person, "person.recovery_codes_made", person)
-    return _fresh_codes(person)
+    return fresh_codes(person)
 
 
 def codes_left(person: User) -> int:
@@ -135,6 +156,21 @@ def codes_left(person: User) -> int:
 
 
 @transaction.atomic
+def remove_app(person: User) -> None:
+    """Take the app away; keys stay, and the recovery codes with them."""
+    count, _ = Authenticator.objects.filter(user=person, type=Authenticator.Type.TOTP).delete()
+    if count:
+        audit(person, "person.second_factor_removed", person, factor=Factor.APP)
+    forget_spare_codes(person)
+
+
+def forget_spare_codes(person: User) -> None:
+    """Recovery codes are for whoever has another factor."""
+    if not is_set_up(person):
+        Authenticator.objects.filter(user=person).delete()
+
+
+@transaction.atomic
 def remove(person: User, *, actor: Actor = None) -> bool:
     """Take away what there is, recovery codes as well; whether there was something. `actor` None: the person."""
     count, _ = Authenticator.objects.filter(user=person).delete()
@@ -143,7 +179,8 @@ def remove(person: User, *, actor: Actor = None) -> bool:
     return bool(count)
 
 
-def _fresh_codes(person: User) -> list[str]:
+def fresh_codes(person: User) -> list[str]:
+    """Ten new recovery codes; those of before are of no use any more."""
     from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 
     Authenticator.objects.filter(user=person, type=Authenticator.Type.RECOVERY_CODES).delete()

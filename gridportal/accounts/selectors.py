@@ -12,6 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from gridportal.accounts import ldap_sign_in, oidc
 from gridportal.accounts.models import AuditEvent, User
+from gridportal.accounts.second_factors import FACTORS
 from gridportal.web.csv_stream import plain_cell
 from gridportal.web.paging import LongList, distinct
 
@@ -42,9 +43,9 @@ def people(text: str = "") -> QuerySet[User]:
 
     Each has `token_count` and `has_second_factor`.
     """
-    app = Authenticator.objects.filter(user=OuterRef("pk"), type=Authenticator.Type.TOTP)
-    rows = User.objects.prefetch_related("groups", "socialaccount_set")
-    rows = rows.annotate(token_count=Count("tokens", distinct=True), has_second_factor=Exists(app))
+    factors = Authenticator.objects.filter(user=OuterRef("pk"), type__in=FACTORS)
+    rows = User.objects.prefetch_related("groups__given", "socialaccount_set")
+    rows = rows.annotate(token_count=Count("tokens", distinct=True), has_second_factor=Exists(factors))
     rows = rows.order_by("-is_active", "username")
     return rows.filter(Q(username__icontains=text) | Q(email__icontains=text)) if text else rows
 

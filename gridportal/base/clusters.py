@@ -38,14 +38,16 @@ class Cluster(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
-    backend: str
+    name: str = Field(description="What people call it.")
+    backend: str = Field(description="What it is: grid, slurm or local.")
     state_dir: Path | None = Field(None, description="Of an emulated Grid, or of jobs here; with slurm, of its Grid.")
-    prefix: tuple[str, ...] = ()
-    read_prefix: tuple[str, ...] | None = None
+    prefix: tuple[str, ...] = Field((), description="Words before Slurm's commands; {user} is who submits.")
+    read_prefix: tuple[str, ...] | None = Field(
+        None, description="The same for questions. Unset: prefix without {user}."
+    )
     slurm_conf: str = Field("", description="SLURM_CONF for the commands; unset: as in the portal's environment.")
     topology: Path | None = Field(None, description="topology.conf, ibnetdiscover or JSON; unset: what Slurm tells.")
-    capacity: float = Field(1e9, gt=0)
+    capacity: float = Field(1e9, gt=0, description="Bit/s of links that tell no speed.")
     prometheus: Prometheus | None = Field(None, description="A Prometheus that watches the nodes; at least its url.")
     probe: Literal["", "grid", "agents"] = Field(
         "", description="Who measures the network. grid: the emulated Grid in state_dir; agents: those of the nodes."
@@ -58,9 +60,9 @@ class Cluster(BaseModel):
     )
     depot_copies: int = Field(1, ge=1, le=2, description="2: each shard is in a second depot, too.")
     busy: Busy | None = Field(None, description="Default when nodes are busy. Unset: again on a Grid, wait on Slurm.")
-    partition: str = ""
-    account: str = ""
-    qos: str = ""
+    partition: str = Field("", description="For jobs that name none.")
+    account: str = Field("", description="For jobs that name none.")
+    qos: str = Field("", description="For jobs that name none.")
     requeue: bool = Field(True, description="Whether Slurm may start a job again after a node failed.")
     environment: dict[str, str] = Field(default_factory=dict, description="Variables for every job of the cluster.")
     modules: tuple[str, ...] = Field((), description="Modules loaded before every job's own.")

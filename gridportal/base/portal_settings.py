@@ -44,12 +44,12 @@ class PortalSettings(sign_in_settings.SignInSettings):
     database_url: str = Field(
         "",
         validation_alias="DATABASE_URL",
-        description="postgresql:// URL. Unset: `serve` starts a PostgreSQL of its own, all else uses SQLite.",
+        description="postgresql:// URL. Unset: gridportal serve starts a PostgreSQL of its own, all else uses SQLite.",
     )
     redis_url: str = Field(
         "",
         validation_alias="REDIS_URL",
-        description="redis:// URL. Unset: `demo` and `serve` start one of their own; without any, tasks go by files.",
+        description="redis:// URL. Unset: gridportal demo and serve start one of their own; else tasks go by files.",
     )
     clusters: str = Field("", description="JSON list of clusters, or @FILE. Unset: one emulated Grid called grid.")
     grid_dir: Path | None = Field(None, description="State directory of the emulated Grid. Unset: HOME/grid.")

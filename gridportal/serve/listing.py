@@ -91,4 +91,4 @@ def _text(value: object) -> str:
         return str(value.relative_to(BASE_DIR)) if value.is_relative_to(BASE_DIR) else str(value)
     if isinstance(value, dict | tuple):
         return json.dumps(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -67,6 +67,11 @@ SECTIONS = {
     "budget-edit": "projects",
     "people": "people",
     "person-invite": "people",
+    **dict.fromkeys(
+        ("groups", "group", "group-new", "group-add", "group-rename", "group-role", "group-project"), "people"
+    ),
+    "clusters": "clusters",
+    "cluster": "clusters",
     "settings": "settings",
     "notices": "notices",
     "notice-settings": "notices",
@@ -76,6 +81,9 @@ SECTIONS = {
     "second-factor": "account",
     "second-factor-remove": "account",
     "second-factor-codes": "account",
+    "second-factor-confirm": "account",
+    "security-key-new": "account",
+    "saved-views": "account",
     "audit": "audit",
     "help": "help",
 }

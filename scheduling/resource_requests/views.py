@@ -14,6 +14,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.base.errors import GridPortalError
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.result_messages import add_result
@@ -35,10 +36,13 @@ SHOWS = (("", "Waiting"), ("answered", "Answered"), ("over", "Over"), ("saved", 
 @require_safe
 def match_requests(request: HttpRequest) -> HttpResponse:
     """One tab of the page; htmx gets only the part that lives."""
+    if usual := usual_view(request, "match-requests"):
+        return usual
     show = request.GET.get("show", "")
     show = show if show in dict(SHOWS) else ""
     live = bool(getattr(request, "htmx", False))
     context = {"show": show, "tabs": SHOWS, "fragment": live, **_tab(request, show)}
+    context |= list_context(request, "match-requests")
     response = render(request, f"scheduling/requests/{'_list_live' if live else 'list'}.html", context)
     if live:
         patch_cache_control(response, no_store=True)

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gridportal.accounts import managing, selectors
 from gridportal.accounts.caller import caller
 from gridportal.accounts.forms import InviteForm
+from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.models import User
 from gridportal.accounts.roles import ALL_ROLES, MAY
 from gridportal.base.errors import GridPortalError, InputError
@@ -29,7 +30,7 @@ PER_PAGE = 50
 def people(request: HttpRequest) -> HttpResponse:
     """All people, or those whose name or address has `?q=` in it."""
     _refuse_others(request)
-    return _page(request, InviteForm())
+    return usual_view(request, "people") or _page(request, InviteForm())
 
 
 @require_POST
@@ -58,7 +59,8 @@ def give_role(request: HttpRequest, pk: int) -> HttpResponse:
     except GridPortalError as error:
         messages.error(request, str(error))
     else:
-        add_result(request, person.username, _address(person), f"has the role {role} now.")
+        kept = f" It stays {person.lifted_by}." if person.lifted_by else ""
+        add_result(request, person.username, _address(person), f"has the role {role} now.{kept}")
     return redirect("people")
 
 
@@ -107,6 +109,7 @@ def _page(
         "roles_from": " or ".join(_give_roles()),
         "invited": invited,
         "password": password,
+        **list_context(request, "people"),
     }
     return render(request, "accounts/people.html", context, status=status)
 

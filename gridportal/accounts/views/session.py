@@ -16,12 +16,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from gridportal.accounts import entering, ldap_sign_in, oidc, second_factors, sign_in
+from gridportal.accounts import entering, ldap_sign_in, oidc, second_factors, security_keys
 from gridportal.accounts.audit import audit
 from gridportal.accounts.entering import Half, Way
+from gridportal.accounts.factor_check import check_code, check_key
 from gridportal.accounts.forms import CodeForm, SignInForm
 from gridportal.accounts.models import User
-from gridportal.base.errors import GridPortalError
+from gridportal.base.errors import GridPortalError, InputError
 
 
 class SignIn(LoginView):
@@ -70,35 +71,37 @@ def enter(request: HttpRequest, person: User, way: Way, address: str) -> HttpRes
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def code(request: HttpRequest) -> HttpResponse:
-    """The second step: a code of the app, or a recovery code."""
+    """The second step: a code of the app, a recovery code, or a security key."""
     half = _half(request)
     if half is None:
         return redirect("sign-in")
-    form = CodeForm(request.POST if request.method == "POST" else None)
-    if not form.is_valid():
-        return _code_page(request, half, form)
+    form, key_error = CodeForm(request.POST if request.method == "POST" else None), ""
     try:
-        factor = check_code(request, half.person, form.cleaned_data["code"])
+        if answer := request.POST.get("credential"):
+            return _go_on(request, half, check_key(request, half.person, answer))
+        if form.is_valid():
+            return _go_on(request, half, check_code(request, half.person, form.cleaned_data["code"]))
     except (GridPortalError, ValidationError) as error:
-        form.add_error("code", error if isinstance(error, ValidationError) else str(error))
-        return _code_page(request, half, form)
+        if answer:
+            form, key_error = CodeForm(), sentence(error)
+        else:
+            form.add_error("code", sentence(error))
+    return _code_page(request, half, form, key_error)
+
+
+def sentence(error: GridPortalError | ValidationError) -> str:
+    """What was wrong with a second factor."""
+    if isinstance(error, ValidationError):
+        return " ".join(error.messages)
+    return f"Enter {error.accepted}." if isinstance(error, InputError) else str(error)
+
+
+def _go_on(request: HttpRequest, half: Half, factor: second_factors.Factor) -> HttpResponse:
     if request.user.is_authenticated:
         entering.note_factor(request, factor)
     else:
         entering.begin_session(request, half.person, half.way, factor)
     return redirect(half.address)
-
-
-def check_code(request: HttpRequest, person: User, text: str) -> second_factors.Factor:
-    """By which factor the code is right. Raises ValidationError for a wrong one, and after too many of them."""
-    minutes = sign_in.minutes_to_wait_with_code(person, request)
-    if minutes:
-        raise ValidationError(f"Too many wrong codes: try again in {minutes} min.", code="wait")
-    factor = second_factors.accept(person, text)
-    if factor is None:
-        sign_in.record_wrong_code(person, request)
-        raise ValidationError("This code is wrong, or was used before. Enter the next one.", code="wrong")
-    return factor
 
 
 def _half(request: HttpRequest) -> Half | None:
@@ -110,5 +113,15 @@ def _half(request: HttpRequest) -> Half | None:
     return entering.half_of(request)
 
 
-def _code_page(request: HttpRequest, half: Half, form: CodeForm) -> HttpResponse:
-    return render(request, "registration/sign_in_code.html", {"form": form, "person": half.person})
+def _code_page(request: HttpRequest, half: Half, form: CodeForm, key_error: str = "") -> HttpResponse:
+    has_keys, why_no_keys = security_keys.has_keys(half.person), security_keys.why_no_keys(request)
+    context = {
+        "form": form,
+        "person": half.person,
+        "has_keys": has_keys,
+        "has_app": second_factors.has_app(half.person),
+        "why_no_keys": why_no_keys,
+        "key_options": security_keys.asking_options(half.person) if has_keys and not why_no_keys else None,
+        "key_error": key_error,
+    }
+    return render(request, "registration/sign_in_code.html", context)

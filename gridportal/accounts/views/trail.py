@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 
 from gridportal.accounts.audit_text import action_text
 from gridportal.accounts.forms import AuditFilterForm
+from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.selectors import CSV_HEAD, audit_actions, audit_events, audit_rows
 from gridportal.web.csv_stream import csv_response
 from gridportal.web.paging import LongList, page_of
@@ -21,6 +22,8 @@ _view_audit = permission_required("accounts.view_audit", raise_exception=True)
 @_view_audit
 def trail(request: HttpRequest) -> HttpResponse:
     """Who did what, newest first; a malformed filter is named beside its field and left out."""
+    if usual := usual_view(request, "audit"):
+        return usual
     form = AuditFilterForm(request.GET, audit_actions())
     form.is_valid()
     page = page_of(LongList(audit_events(form.cleaned_data)), PAGE, request.GET.get("page"))
@@ -29,6 +32,7 @@ def trail(request: HttpRequest) -> HttpResponse:
         "page": page,
         "rows": [(event, action_text(event)) for event in page.object_list],
         "filtered": any(form.cleaned_data.values()),
+        **list_context(request, "audit"),
     }
     return render(request, "accounts/audit.html", context)
 

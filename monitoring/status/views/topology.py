@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.services import Subject, audit
 from gridportal.web.result_messages import add_result
 from gridportal.web.templatetags.units import step_of
@@ -50,6 +51,8 @@ def page(
     request: HttpRequest, *, marked: Marked, held: Mapping[str, int], extra: Mapping[str, Any] | None = None
 ) -> HttpResponse:
     """The topology page of `?cluster=`; `held` says which job holds a node, `marked` what to highlight."""
+    if usual := usual_view(request, "topology"):
+        return usual
     cluster = requested_cluster(request)
     if cluster is None:
         return render(request, "monitoring/topology_none.html")
@@ -64,6 +67,7 @@ def page(
         "slider": slider(request.GET, at, now),
         "presets": [(name, label) for name, (label, _) in PRESETS.items()],
         "live_every": _LIVE if len(shown.nodes) <= _LARGE else _LIVE_LARGE,
+        **list_context(request, "topology"),
         **dict(extra or {}),
     }
     if getattr(request, "htmx", False):

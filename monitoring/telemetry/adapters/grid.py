@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ class GridClient(Protocol):
 
     def status(self) -> dict[str, Any]: ...
     def topology(self) -> dict[str, Any]: ...
-    def probe(self) -> dict[str, Any]: ...
+    def probe(self, nodes: Sequence[str] | None = None) -> dict[str, Any]: ...
     def node_load(self) -> list[dict[str, Any]]: ...
 
 
@@ -56,6 +57,15 @@ class GridTelemetry:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BackendError(f"The Grid measured something that cannot be read ({error!r}).") from error
+
+    def probe_pair(self, source: str, target: str) -> PairRate:
+        """A transfer between two nodes alone."""
+        answer = self._grid.probe([source, target])
+        try:
+            rates = {(pair.source, pair.target): pair for pair in map(_pair, answer["pairs"])}
+            return rates[source, target]
+        except (KeyError, TypeError, ValueError) as error:
+            raise BackendError(f"The Grid measured nothing that can be read from {source} to {target}.") from error
 
     def loads(self) -> tuple[NodeLoad, ...]:
         """The nodes' cpu and load of this moment; no transfers."""

@@ -51,6 +51,13 @@ def slurm_commands(cluster: Cluster) -> SlurmCommands:
     return SlurmCommands(tuple(info["prefix"]), cluster.timeout)
 
 
+def submitting_commands(cluster: Cluster) -> SlurmCommands:
+    """How Slurm is given jobs, where that is the same for everybody."""
+    if _on_grid(cluster) or not cluster.prefix:
+        return slurm_commands(cluster)
+    return SlurmCommands(cluster.prefix, cluster.timeout, cluster.slurm_conf)
+
+
 class SlurmFacts:
     """Slurm as monitoring.telemetry.adapters.slurm wants to ask it."""
 

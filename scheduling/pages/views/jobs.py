@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.web.csv_stream import csv_response, plain_cell
 from gridportal.web.paging import page_of
 from gridportal.web.templatetags.units import ran
@@ -38,6 +39,8 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def jobs(request: HttpRequest) -> HttpResponse:
     """One page of the list; htmx gets only the part that lives."""
+    if usual := usual_view(request, "jobs"):
+        return usual
     visible = _visible(request)
     form, found = _found(request, visible)
     page = page_of(found, PER_PAGE, request.GET.get("page"))
@@ -54,6 +57,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "any_shared": not (live or sees_all) and jobs_shared_with(caller(request)).exists(),
         "may_cancel": request.user.has_perm("scheduling.cancel_jobs"),
         "sees_all": sees_all,
+        **list_context(request, "jobs"),
     }
     return render(request, "scheduling/_job_table.html" if live else "scheduling/job_list.html", context)
 
@@ -68,8 +72,8 @@ def jobs_csv(request: HttpRequest) -> StreamingHttpResponse:
 def _visible(request: HttpRequest) -> QuerySet[Job]:
     """The jobs of the list; with `?shared=1` those of others that are shared with this person."""
     if request.GET.get("shared"):
-        return selectors.with_outcomes(jobs_shared_with(caller(request)))
-    return selectors.jobs_visible_to(caller(request))
+        return selectors.with_outcomes(jobs_shared_with(caller(request))).select_related("project")
+    return selectors.jobs_visible_to(caller(request)).select_related("project")
 
 
 def _found(request: HttpRequest, visible: QuerySet[Job]) -> tuple[JobFilterForm, JobList]:

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
+from gridportal.accounts.list_pages import LISTS
 from gridportal.accounts.models import User
 from gridportal.base import rank_places
 from gridportal.base.reasons import Code
@@ -84,6 +85,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
         "moves": moves,
         "decisions": _decisions(job) if moves else [],
+        "decision_columns": LISTS["migrations"].shown(()),
         **_move_policy(job, user),
         "may_propose": user.has_perm("scheduling.propose_move", job),
         "movable": moves is not None and not requesting.problem(job),

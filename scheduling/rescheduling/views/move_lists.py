@@ -1,4 +1,5 @@
-"""Migrations: proposals that wait for somebody, moves under way and done, what stayed, and by which rules."""
+"""Migrations: proposals that wait for somebody, moves under way and done, what stayed, and by which rules. Who may not
+see those of all jobs sees those of the own ones."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,6 +18,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.base.errors import GridPortalError
 from gridportal.web.csv_stream import csv_response, plain_cell
 from gridportal.web.paging import LongList, page_of
@@ -36,6 +39,8 @@ TABS = (
     ("calibration", "Calibration"),
     ("rules", "Modes and windows"),
 )
+#: The first of them are of single jobs, which their owners see.
+_OWN_TABS = 3
 COLUMNS = (
     *("decision", "job", "application", "cluster", "mode", "state", "verdict", "by", "reason", "created"),
     *("nodes_now", "nodes", "ret_current", "ret_new", "cost", "cost_kind", "gain", "threshold"),
@@ -46,10 +51,19 @@ COLUMNS = (
 @require_safe
 def migrations(request: HttpRequest) -> HttpResponse:
     """One tab of the page; htmx gets only the part that lives."""
-    _may_look(request)
+    if usual := usual_view(request, "migrations"):
+        return usual
     show = request.GET.get("show", "")
-    show = show if show in dict(TABS) else ""
-    context = {"show": show, "tabs": TABS, "waiting": selectors.proposals().count(), **_tab(request, show)}
+    tabs = TABS if _sees_all(request) else TABS[:_OWN_TABS]
+    show = show if show in dict(tabs) else ""
+    context = {
+        "show": show,
+        "tabs": tabs,
+        "waiting": _seen(request, selectors.proposals()).count(),
+        "sees_all": _sees_all(request),
+        **_tab(request, show),
+    }
+    context |= list_context(request, "migrations")
     live = bool(getattr(request, "htmx", False))
     name = "_live" if live else "page"
     response = render(request, f"scheduling/migrations/{name}.html", context | {"fragment": live})
@@ -61,9 +75,8 @@ def migrations(request: HttpRequest) -> HttpResponse:
 @require_safe
 def migrations_csv(request: HttpRequest) -> StreamingHttpResponse:
     """All decisions, the newest first."""
-    _may_look(request)
-    rows = MoveDecision.objects.select_related("job__application").order_by("-pk").iterator(chunk_size=500)
-    return csv_response("migrations.csv", COLUMNS, (_line(each) for each in rows))
+    rows = _seen(request, MoveDecision.objects.select_related("job__application").order_by("-pk"))
+    return csv_response("migrations.csv", COLUMNS, (_line(each) for each in rows.iterator(chunk_size=500)))
 
 
 @require_POST
@@ -81,15 +94,17 @@ def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
             messages.success(request, f"Moves on {cluster} follow these rules from now on.")
             return redirect(f"{reverse('migrations')}?show=rules")
     context = {"show": "rules", "tabs": TABS, "waiting": selectors.proposals().count(), **_tab(request, "rules")}
+    context["sees_all"] = True
+    context |= list_context(request, "migrations")
     context["policies"] = [(name, form if name == cluster else each) for name, each in context["policies"]]
     return render(request, "scheduling/migrations/page.html", context, status=422)
 
 
 def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
     if show in _LISTS:
-        page = page_of(LongList(_LISTS[show]()), PER_PAGE, request.GET.get("page"))
+        page = page_of(LongList(_seen(request, _LISTS[show]())), PER_PAGE, request.GET.get("page"))
         rows = decision_messages.decision_rows(selectors.with_missed(page.object_list))
-        return {"page": page, "total": page.paginator.count, "rows": rows, "summary": _summary(show)}
+        return {"page": page, "total": page.paginator.count, "rows": rows, "summary": _summary(request, show)}
     if show == "calibration":
         done = list(selectors.moved().filter(state="verified")[:500])
         return {
@@ -99,8 +114,9 @@ def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
     if show == "rules":
         forms = [(name, _rules_form(name)) for name in settings.CLUSTERS]
         return {"policies": forms, "may_change": request.user.has_perm("scheduling.change_move_policy")}
-    proposals = [decision_summary(request, each) for each in selectors.proposals()[:PER_PAGE]]
-    under_way = [(each, selectors.progress_of(each, timezone.now())) for each in selectors.under_way()[:PER_PAGE]]
+    proposals = [decision_summary(request, each) for each in _seen(request, selectors.proposals())[:PER_PAGE]]
+    moving = _seen(request, selectors.under_way())[:PER_PAGE]
+    under_way = [(each, selectors.progress_of(each, timezone.now())) for each in moving]
     return {"proposals": proposals, "under_way": under_way}
 
 
@@ -108,14 +124,18 @@ def _rules_form(cluster: str) -> PolicyForm:
     return PolicyForm(initial=PolicyForm.initial_of(selectors.policy(cluster)))
 
 
-def _summary(show: str) -> str:
+def _summary(request: HttpRequest, show: str) -> str:
     """The sentence over a list: how decisions turned out."""
-    return decision_messages.moved_summary(selectors.moves_sum()) if show == "moved" else ""
+    return decision_messages.moved_summary(selectors.moves_sum()) if show == "moved" and _sees_all(request) else ""
 
 
-def _may_look(request: HttpRequest) -> None:
-    if not request.user.has_perm("scheduling.view_moves"):
-        raise PermissionDenied("Operators and managers see migrations; those of your own job stand on its page.")
+def _sees_all(request: HttpRequest) -> bool:
+    return request.user.has_perm("scheduling.view_moves")
+
+
+def _seen(request: HttpRequest, decisions: QuerySet[MoveDecision]) -> QuerySet[MoveDecision]:
+    """Those that this person may see: of all jobs, or of the own ones."""
+    return decisions if _sees_all(request) else decisions.filter(job__owner=caller(request).pk)
 
 
 def _line(each: MoveDecision) -> list[Any]:

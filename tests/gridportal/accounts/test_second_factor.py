@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -15,9 +20,11 @@ from django.test import Client
 from gridportal.accounts import second_factors, sign_in
 from gridportal.accounts.models import AuditEvent, User
 from gridportal.accounts.services import create_token, set_password, switch
+from tests import migrated
 from tests.conftest import PASSWORD
 from tests.markup import markup
 
+ROOT = Path(__file__).parents[3]
 PAGE = "/account/second-factor"
 
 
@@ -259,5 +266,42 @@ def test_the_provider_may_ask_for_it_instead(provider, come, portal_settings):
 
 
 def test_one_person_has_one(app, people):
-    with pytest.raises(Exception, match="have a second factor already"):
+    with pytest.raises(Exception, match="have an app as a second factor already"):
         second_factors.set_up(User.objects.get(username="user"), "A" * 32, "123456")
+
+
+def test_codes_that_are_guessed_together_are_all_counted(tmp_path):
+    migrated.put_into(tmp_path)
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "gridportal.settings", "GRIDPORTAL_HOME": str(tmp_path)}
+    env |= {"DATABASE_URL": "", "REDIS_URL": ""}
+    argv = [sys.executable, "-m", "tests.gridportal.accounts.parallel_codes"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=True, cwd=ROOT, env=env)
+    assert json.loads(done.stdout) == {"looked_at": sign_in.CODES_PER_PERSON, "noted": sign_in.CODES_PER_PERSON}
+
+
+def test_older_sessions_end_when_a_factor_is_set_up(freshly, client_as):
+    old, own = client_as("user"), freshly("user")
+    set_up(own)
+    assert (is_in(old), is_in(own)) == (False, True)
+
+
+def test_recovery_codes_stand_alone_and_can_be_printed_and_kept(freshly):
+    client = freshly("user")
+    secret = client.get(PAGE).context["secret"]
+    page = markup(client.post(PAGE, {"code": code_of(secret)}))
+    assert 'name="code"' not in page
+    assert "data-print" in page
+    assert 'download="gridportal-recovery-codes.txt" href="data:text/plain;charset=utf-8,Recovery%20codes' in page
+
+
+def test_a_factor_that_was_just_shown_is_not_asked_for_again(app, monkeypatch):
+    client = half()
+    client.post("/sign-in/code", {"code": next_code(app[0])})
+    assert "Confirm that it is you" not in markup(client.get(PAGE))
+    assert len(client.post(f"{PAGE}/codes").context["codes"]) == 10
+    later = time.time() + 601
+    monkeypatch.setattr("gridportal.accounts.entering.time.time", lambda: later)
+    assert "Confirm that it is you" in markup(client.get(PAGE))
+    assert client.post(f"{PAGE}/codes").status_code == 422
+    assert client.post(f"{PAGE}/confirm", {"code": next_code(app[0])}).status_code == 302
+    assert client.post(f"{PAGE}/remove").status_code == 302

@@ -123,3 +123,15 @@ def test_rest_tells_and_decides(client_as: Any, proposal: MoveDecision) -> None:
     assert again.status_code in (400, 409)
     wrong = operator.patch("/api/migration-rules/grid", {"threshold": 3}, content_type="application/json")
     assert "threshold is 3; accepted is a share from 0 to below 1" in wrong.content.decode()
+
+
+def test_whoever_owns_jobs_sees_their_moves_and_no_others(client_as, people, make_job):
+    mine, other = (propose(make_job(people[name], "running")) for name in ("user", "other"))
+    page = words(client_as("user").get("/migrations/"))
+    assert "Migrations of your jobs" in page
+    assert f'id="proposal-{mine.pk}"' in page
+    assert f'id="proposal-{other.pk}"' not in page
+    assert "Modes and windows" not in page
+    assert "Modes and windows" not in words(client_as("user").get("/migrations/?show=rules"))
+    text = b"".join(client_as("user").get("/migrations.csv").streaming_content).decode()
+    assert [line.split(",")[0] for line in text.splitlines()[1:]] == [str(mine.pk)]

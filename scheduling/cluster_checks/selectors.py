@@ -1,0 +1,159 @@
+"""Reading a cluster as its page shows it: whether it answers, its nodes, its jobs, its figures, its settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Q
+
+from gridportal.base.clusters import Cluster as Setting
+from monitoring.clusters.models import Cluster, Node
+from monitoring.telemetry import selectors as telemetry
+from monitoring.telemetry.models import Source
+from scheduling.cluster_checks.models import ClusterCheck
+from scheduling.jobs.core.states import ACTIVE, JobState
+from scheduling.jobs.models import Job
+
+#: Jobs that hold nodes, or are handed over; the others of ACTIVE wait.
+_ON_NODES = frozenset(
+    {JobState.TRIAL, JobState.STARTING, JobState.RUNNING, JobState.MOVING, JobState.STOPPED, JobState.CANCELLING}
+)
+#: Variables may hold secrets, so their values are shown to nobody.
+_HIDDEN = ("environment",)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterState:
+    """A cluster now. `row`: None while no worker has reached it; `errors`: why it, or its jobs, cannot be followed."""
+
+    name: str
+    setting: Setting
+    row: Cluster | None
+    nodes: int
+    closed: int
+    busy: int
+    waiting: int
+    running: int
+    sources: list[Source]
+
+    @property
+    def free(self) -> int:
+        """Nodes that take a job now, as far as is known."""
+        return self.nodes - self.closed - self.busy
+
+    @property
+    def errors(self) -> list[tuple[str, datetime | None]]:
+        """Each with since when."""
+        if self.row is None:
+            return []
+        told = [(self.row.error, self.row.error_at), (self.row.poll_error, self.row.poll_failed_at)]
+        return [each for each in told if each[0]]
+
+    @property
+    def answers(self) -> bool | None:
+        """Whether it answered when it was asked last; None: it was never asked."""
+        return None if self.row is None or not self.row.topology else not self.errors
+
+    @property
+    def age(self) -> float | None:
+        """Seconds since the source answered that is silent for longest; None where one never did, or there is none."""
+        ages = [source.age for source in self.sources if source.age is not None]
+        return max(ages) if ages and len(ages) == len(self.sources) else None
+
+    @property
+    def stale(self) -> list[Source]:
+        """Sources that do not answer."""
+        return [source for source in self.sources if source.stale]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One setting of a cluster in the words of GRIDPORTAL_CLUSTERS. `value`: empty for a default that is nothing."""
+
+    name: str
+    value: str
+    origin: str
+    meaning: str
+
+
+def cluster_states() -> list[ClusterState]:
+    """All clusters that are set up, in the order of the setting."""
+    return [cluster_state(name) for name in settings.CLUSTERS]
+
+
+def cluster_state(name: str) -> ClusterState:
+    """One of them. KeyError for a name that is not set up."""
+    row, found = Cluster.objects.filter(name=name).first(), settings.CLUSTERS[name]
+    counts = dict(Job.objects.filter(cluster=name, state__in=list(ACTIVE)).values_list("state").annotate(Count("pk")))
+    running = sum(count for state, count in counts.items() if state in _ON_NODES)
+    waiting = sum(counts.values()) - running
+    nodes = _nodes(row)
+    return ClusterState(
+        name,
+        found,
+        row,
+        nodes["count"],
+        nodes["count_closed"],
+        nodes["count_busy"],
+        waiting,
+        running,
+        telemetry.sources(name),
+    )
+
+
+def last_check(name: str) -> ClusterCheck | None:
+    """The newest check of a cluster."""
+    return ClusterCheck.objects.filter(cluster__name=name).select_related("asked_by", "cluster").first()
+
+
+def setting_rows(cluster: Setting) -> list[SettingRow]:
+    """Every setting of a cluster, those that somebody gave first."""
+    rows = [
+        SettingRow(
+            name,
+            _value(name, getattr(cluster, name)),
+            origin() if name in cluster.model_fields_set else "default",
+            field.description or "",
+        )
+        for name, field in Setting.model_fields.items()
+    ]
+    return sorted(rows, key=lambda row: row.origin == "default")
+
+
+def origin() -> str:
+    """Where the clusters are set up."""
+    text = settings.PORTAL.clusters.strip()
+    if text.startswith("@"):
+        return f"file {Path(text[1:]).expanduser()}"
+    return "environment" if text else "default"
+
+
+def _nodes(row: Cluster | None) -> Mapping[str, int]:
+    if row is None:
+        return {"count": 0, "count_closed": 0, "count_busy": 0}
+    rows = Node.objects.filter(cluster=row, kind="compute")
+    return rows.aggregate(
+        count=Count("pk"),
+        count_closed=Count("pk", filter=~Q(closed="")),
+        count_busy=Count("pk", filter=Q(closed="", busy=True)),
+    )
+
+
+def _value(name: str, value: Any) -> str:
+    if value in (None, "", (), {}):
+        return ""
+    if name in _HIDDEN:
+        return f"{', '.join(sorted(value))} (values not shown)"
+    if hasattr(value, "model_dump"):
+        value = value.model_dump(exclude_defaults=True)
+    if isinstance(value, (tuple, dict)):
+        return json.dumps(value)
+    if isinstance(value, float):
+        return f"{value:,.10g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
