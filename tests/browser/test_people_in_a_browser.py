@@ -49,7 +49,7 @@ def test_groups_clusters_and_saved_views_look_right(live_server, portal, jobs, p
     page.get_by_role("button", name="Show these").click()
     page.get_by_role("columnheader", name="Cluster").wait_for()
     page.get_by_text("Save this view").first.click()
-    page.get_by_label("Name", exact=True).fill("Failed ones")
+    page.get_by_role("textbox", name="Name", exact=True).fill("Failed ones")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("link", name="Failed ones").first.wait_for()
     assert "state=failed" in page.url
@@ -75,7 +75,7 @@ def test_views_and_columns_work_without_script(live_server, people, jobs, open_p
     page.get_by_role("button", name="Show these").click()
     assert page.get_by_role("columnheader", name="Ranks").count() == 0
     page.get_by_text("Save this view").first.click()
-    page.get_by_label("Name", exact=True).fill("Failed")
+    page.get_by_role("textbox", name="Name", exact=True).fill("Failed")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("link", name="Rename or remove").click()
     page.get_by_role("button", name="Remove Failed").click()

@@ -58,7 +58,7 @@ def test_by_the_provider_then_an_app_then_with_its_code(portal, provider, networ
     portal.go("/account/")
     look(portal, "/account/")
     page.get_by_role("link", name="Set one up").click()
-    page.get_by_role("heading", name="Set it up").wait_for()
+    page.get_by_role("heading", name="App with codes").wait_for()
     look(portal, "/account/second-factor")
     key = page.locator("#factor-key").inner_text()
     page.get_by_label("Code").fill(code_of(key))
