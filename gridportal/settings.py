@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 from pathlib import Path
@@ -14,6 +15,10 @@ from gridportal.base import clusters, folders, metrics_folder
 from gridportal.base.errors import InputError
 from gridportal.base.portal_settings import BASE_DIR, PortalSettings
 from gridportal.web import shared_cache
+
+# Most of a portal is imported after this, a million objects that stay. By its own numbers Python would look at them
+# again and again for what is garbage while it starts.
+gc.set_threshold(20_000, 50, 20)
 
 try:
     PORTAL = PortalSettings()

@@ -67,7 +67,7 @@ def test_a_job_that_ends_while_the_portal_is_down_is_told_finished_once(
 ) -> None:
     hpc = {"name": "hpc", "backend": "slurm", "state_dir": str(grid.directory)}
     monkeypatch.setenv("GRIDPORTAL_CLUSTERS", json.dumps([hpc]))
-    with serving(home, free_port()) as process:
+    with serving(home, free_port(), "--workers", "1") as process:
         with asking(home) as asked:
             asked(_SUBMIT)
             wait_until(lambda: asked(_STORY)["state"] == "running", 120)
@@ -78,7 +78,7 @@ def test_a_job_that_ends_while_the_portal_is_down_is_told_finished_once(
     assert not Path(directory, "exit.json").exists(), "the job ended with the portal"
     Path(directory, "go").touch()
     wait_until(Path(directory, "exit.json").exists, 60)
-    with serving(home, free_port()) as process:
+    with serving(home, free_port(), "--workers", "1") as process:
         with asking(home) as asked:
             wait_until(lambda: asked(_STORY)["state"] == "succeeded", 120)
             story = asked(_STORY)
