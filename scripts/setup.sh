@@ -44,4 +44,5 @@ say "installing Python packages into .venv (gridportal[$extra]): one to five min
     exit 1
 }
 .venv/bin/python -m scheduling.selection.core.pairs.loops || say "the search on pairs is compiled when it is first used"
+.venv/bin/python -m scheduling.selection.core.flows.level_search || say "the search with flows is compiled when it is first used"
 say "Python packages are installed"

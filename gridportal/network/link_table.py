@@ -131,6 +131,13 @@ class LinkTable(Sequence[Link]):
         return hash(tuple(self))
 
 
+def latencies(links: Sequence[Link]) -> Floats:
+    """Of each link, seconds."""
+    if isinstance(links, LinkTable):
+        return links.latency
+    return np.array([link.latency for link in links], dtype=np.float64)
+
+
 def pair_places(source: Ints, target: Ints, count: int, *, directed: bool) -> Ints:
     """count x count: which link is that of each pair of ends, of several the first, -1 without one; links with an end
     of -1 do not count. O(count^2 + links)."""

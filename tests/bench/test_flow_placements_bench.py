@@ -12,9 +12,9 @@ import pytest
 from gridportal.network.topology import Topology
 from scheduling.jobs.core.patterns import named
 from scheduling.selection.core.flows.flow_bound import FlowBound
-from scheduling.selection.core.flows.flow_loads import TreeFlows
 from scheduling.selection.core.flows.flow_starts import FlowStarts
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.flows.switch_flows import flow_model
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.selection import select
@@ -46,7 +46,7 @@ def test_placements_beside_the_bound_and_tree_order(name: str, capsys: pytest.Ca
             pairs = Pairs(net, net.compute_nodes())
             crossings = LinkCrossings(pairs)
             starts = FlowStarts(FlowBound(pairs.switches, crossings, pattern))
-            model = TreeFlows(pairs.switches, crossings) if pairs.switches.is_exact else crossings
+            model = flow_model(pairs.switches, crossings)
             order = model.lowest(next(starts.in_tree_order()), [edge[:2] for edge in pattern.edges])
             assert found.bound is not None
             assert found.score >= order

@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 
 from gridportal.network.link_columns import link_columns
-from gridportal.network.link_table import LinkTable
+from gridportal.network.link_table import latencies
 from gridportal.network.topology import Topology
 from scheduling.matching.core.language.ad_syntax import (
     Attribute,
@@ -163,8 +163,7 @@ def _texts(values: Sequence[str]) -> ListOf:
 
 def _least_latency(network: Topology) -> dict[str, float]:
     """Seconds on the best link of each node."""
-    links, columns = network.links, link_columns(network)
-    latency = links.latency if isinstance(links, LinkTable) else np.array([link.latency for link in links])
+    columns, latency = link_columns(network), latencies(network.links)
     least = np.full(len(network.nodes), np.inf)
     for ends in (columns.source, columns.target):
         np.minimum.at(least, ends, latency)

@@ -7,16 +7,19 @@ Source: Set matching 2002, 3.1: select, configure, map. The number of machines c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
 from django.utils import timezone
 
 from gridportal.accounts.models import User
 from gridportal.accounts.selectors import groups_of
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
-from gridportal.network.link_table import LinkTable
+from gridportal.network.link_columns import link_columns
+from gridportal.network.link_table import LinkTable, latencies
 from gridportal.network.topology import Topology
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core import patterns, ranks
@@ -25,7 +28,7 @@ from scheduling.jobs.core.ranks import Limits
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.matching import match_messages
-from scheduling.matching.core.answers import MatchAnswer
+from scheduling.matching.core.answers import Machine, MatchAnswer, StatusCode
 from scheduling.matching.core.language.ad_reader import read_ad
 from scheduling.matching.core.language.paper_forms import is_set_request
 from scheduling.matching.core.resource_ads import PoolSource, pool_ads
@@ -94,11 +97,29 @@ class MatchedNodes:
     def _found(self, status: NetworkStatus, asked: Request) -> MatchAnswer:
         key = (_usable(status, asked), asked.node_count)
         if key not in self.answers:
-            self.answers[key] = self._matched(status, asked, key[0])
+            self.answers[key] = self._reused(status, *key) or self._matched(status, asked, key[0])
         answer = self.answers[key]
         if not answer.machines:
             raise ImpossibleError(_why_none(answer))
         return answer
+
+    def match_all(self, status: NetworkStatus, asked: Request) -> None:
+        """Match the nodes of a question; what is asked about some of them then needs no match of its own, as a rule."""
+        with suppress(ImpossibleError):
+            self._found(status, asked)
+
+    def _reused(self, status: NetworkStatus, usable: tuple[str, ...], count: int | None) -> MatchAnswer | None:
+        """The answer for these nodes from that for more of them, None where it does not tell: the best set of all is
+        the best of some that hold it; single resources are judged one by one. A node's ad tells of its best link, which
+        may lead to one of the others."""
+        is_set = self.job.ranks_open or is_set_request(read_ad(self.job.text).ad)
+        for (names, nodes), answer in self.answers.items():
+            if nodes != count or not set(usable) <= set(names):
+                continue
+            found = _within(answer, set(usable), is_set=is_set)
+            if found and _best_links(status.topology, names, usable) == _best_links(status.topology, usable, usable):
+                return found
+        return None
 
     def settled(self, asked: Request, choice: Choice) -> tuple[Request, Choice]:
         """The question with as many ranks as the match has, and the choice with the mapper's shares."""
@@ -209,6 +230,29 @@ def _usable(status: NetworkStatus, asked: Request) -> tuple[str, ...]:
     """The compute nodes that the job may have, and that have room for a rank."""
     nodes = [node for node in status.topology.compute_nodes() if node.id not in asked.excluded]
     return tuple(node.id for node in nodes if asked.slots is None or slots(asked, node) > 0)
+
+
+def _within(answer: MatchAnswer, some: Collection[str], *, is_set: bool) -> MatchAnswer | None:
+    """An answer among some of the resources; None where it does not follow from that among all."""
+    passing = tuple(name for name in answer.candidates if name in some)
+    if not answer.machines and answer.status is not StatusCode.OUT_OF_TIME and (answer.exact or not passing):
+        return replace(answer, candidates=passing)
+    if answer.machines and all(machine.dns in some for machine in answer.machines):
+        return replace(answer, candidates=passing)
+    if is_set or not passing or not answer.machines:
+        return None
+    return replace(answer, machines=(Machine(passing[0], 1),), candidates=passing)
+
+
+def _best_links(topology: Topology, among: Sequence[str], of: Sequence[str]) -> list[list[float]]:
+    """Of some nodes the bit/s and the seconds of their best links where only the nodes `among` are there."""
+    columns = link_columns(network := _only(topology, among))
+    fastest, nearest = np.zeros(len(network.nodes)), np.full(len(network.nodes), np.inf)
+    for ends in (columns.source, columns.target):
+        np.maximum.at(fastest, ends, columns.bandwidth)
+        np.minimum.at(nearest, ends, latencies(network.links))
+    places = [columns.place[name] for name in of]
+    return [fastest[places].tolist(), nearest[places].tolist()]
 
 
 def _resized(name: str, count: int) -> patterns.Pattern:

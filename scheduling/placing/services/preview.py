@@ -122,6 +122,7 @@ def _preview(request: JobSpec, owner: User | None, until: float) -> Preview:
     ask: Answer = Remembered()
     if request.classad.strip() or resource_ads(request.cluster).exists():
         ask = of_spec(request, owner, ask, until)
+        ask.match_all(status, on_all_nodes(asked, seen))
     found, problem, free = _chosen(request, status, asked, seen, policy, ask)
     answer = _answer(request, status, found, problem, free=free)
     if found is None:

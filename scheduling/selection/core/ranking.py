@@ -11,7 +11,8 @@ from gridportal.base.errors import ImpossibleError
 from gridportal.network.link_columns import link_columns
 from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.methods import Method
-from scheduling.selection.core.flows.concurrent import LEAST_SECONDS, FlowQuestion, best_concurrent
+from scheduling.selection.core.flows.concurrent import LEAST_SECONDS, best_concurrent
+from scheduling.selection.core.flows.flow_question import FlowQuestion
 from scheduling.selection.core.question import Question
 from scheduling.selection.core.single_nodes import ranked_on_single_nodes
 from scheduling.selection.core.slots.shared_nodes import ranked_on_slots

@@ -9,8 +9,9 @@ import numpy as np
 
 from gridportal.network.narrowest import bandwidth
 from scheduling.selection.core.aims import Aim, Mask, PairStages, Stages, TreeStages, best_by_aims
-from scheduling.selection.core.pairs.busiest_rank_time import MOST_NODES, least_busiest_rank_time
+from scheduling.selection.core.pairs.busiest_rank_time import MOST_NODES, least_busiest_rank_time, slack_level
 from scheduling.selection.core.pairs.pair_groups import Ticker, best_on_pairs, reordered
+from scheduling.selection.core.pairs.promising_nodes import promising_nodes
 from scheduling.selection.core.question import Question
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.trees import usable_network as networks
@@ -59,24 +60,34 @@ class _SingleNodes:
 
     def communication(self) -> list[Ranked]:
         """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1), then cpu."""
-        question, request = self.question, self.question.request
-        found = self._solve(question.aims)
-        if request.method != "pattern" or request.slack <= 0 or len(question.usable) > MOST_NODES:
+        request = self.question.request
+        found = self._solve(self.question.aims)
+        if request.method != "pattern" or request.slack <= 0:
             return found
         if not found or found[0].value <= 0:  # nothing takes any time, or all of it
             return found
+        return self._with_least_time(found)
+
+    def _with_least_time(self, found: Sequence[Ranked]) -> list[Ranked]:
+        """Of the groups within the slack those whose messages take the least time; on large networks of the nodes that
+        promise most."""
+        question, request = self.question, self.question.request
         tick = Ticker(question.clock, question.clock() + BUSIEST_RANK_SECONDS, every=1)
-        rates, cpu = question.pairs.rates(bandwidth), question.cpu
-        return least_busiest_rank_time(
-            rates,
+        places, rates = np.arange(len(question.usable)), None
+        if len(places) > MOST_NODES:
+            level = slack_level(found[0].value, request.slack, request.min_bandwidth)
+            places, rates = promising_nodes(question.pairs, [each.group for each in found], level, MOST_NODES)
+        quicker = least_busiest_rank_time(
+            question.pairs.rates(bandwidth) if rates is None else rates,
             question.pattern,
-            found,
+            [replace(each, group=tuple(np.searchsorted(places, each.group).tolist())) for each in found],
             slack=request.slack,
             floor=request.min_bandwidth,
             count=request.candidates,
-            cpu=cpu,
+            cpu=np.asarray(question.cpu)[places],
             tick=tick,
         )
+        return [replace(each, group=tuple(places[list(each.group)].tolist())) for each in quicker]
 
     def balanced(self) -> list[Ranked]:
         """The highest fraction of cpu and bandwidth at once (Selection 1999, figure 3)."""

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from gridportal.base.errors import ImpossibleError, InputError
+from scheduling.jobs.core.application_specification import ApplicationSpecification, Pin
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.matching.models import ResourceAd
 from scheduling.messages import message
 from scheduling.placing.models import Decision
-from scheduling.placing.services import preview, rounds, taking
+from scheduling.placing.services import matched_nodes, preview, rounds, taking
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -101,3 +102,35 @@ def test_a_group_that_somebody_takes_has_to_match_still(submit: Submit, fake_que
     ad.delete()
     taking.take_candidate(people["operator"], job, where, "the others are for the review")
     assert Decision.objects.get().taken == nodes
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "matches"),
+    [
+        ("[ requirements = other.cpu < 0.95 ]", "n3", 1),
+        (OPEN.replace(">= 0.5", "< 0.8"), "n3", 1),  # the best set of all has no node of somebody's
+        (OPEN, "n3", 2),
+        ('[ Type = "Set"; requirements = other.cpu > 2 ]', "n3", 1),
+    ],
+    ids=["single", "free set", "taken set", "nothing"],
+)
+def test_a_preview_asks_as_few_matches_as_tell_all(
+    submit: Submit, fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch, text: str, taken: str, matches: int
+) -> None:
+    """Busy nodes or not: of a part of the nodes the match of all tells what it can."""
+    fake_grid.cpus = {"n1": 0.6, "n2": 0.1, "n3": 0.9, "n4": 0.3}
+    pinned = ApplicationSpecification(pins=(Pin(0, (taken,)),))
+    job = place(submit(1, method="compute", specification=pinned))
+    assert job.runs.get().placement.nodes == [taken]
+    asked = []
+    limited = matched_nodes.limited_match
+
+    def counted(question: Any, until: float) -> Any:
+        asked.append(question)
+        return limited(question, until)
+
+    monkeypatch.setattr(matched_nodes, "limited_match", counted)
+    spec = replace(JobSpec.from_row(job), node_count=None, classad=text, specification=ApplicationSpecification())
+    shown = preview.preview(spec, job.owner)
+    assert len(asked) == matches
+    assert taken not in [node for group in shown.candidates for node in group.nodes]

@@ -7,38 +7,29 @@ On a tree the objective by pairs makes every connected pattern worth the same; t
 from __future__ import annotations
 
 import math
-import random
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 
-import numpy as np
-
-from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.flows.flow_bound import EQUAL, NEAR, FlowBound
 from scheduling.selection.core.flows.flow_branches import FlowBranches
-from scheduling.selection.core.flows.flow_loads import FlowModel, TreeFlows
+from scheduling.selection.core.flows.flow_question import FlowQuestion
 from scheduling.selection.core.flows.flow_search import FlowSearch
 from scheduling.selection.core.flows.flow_starts import FlowStarts
-from scheduling.selection.core.flows.link_crossings import LinkCrossings
-from scheduling.selection.core.pairs import symmetry
-from scheduling.selection.core.pairs.pair_groups import Ticker
-from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked
-from scheduling.selection.core.trees.switch_tree import SwitchTree
+from scheduling.selection.core.flows.level_search import LevelSearch
+from scheduling.selection.core.flows.way_table import WayTable
+from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
 
-#: Patterns with more ranks are not searched exactly.
-EXACT_RANKS = 64
 #: Patterns with no more are searched so quickly that the next best groups are proved too.
 QUICK_RANKS = 16
 #: Placements are tried at these parts of the bound, until one is worth as much as the next level.
 LEVELS = (1.0, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5)
 #: So near to the bound it is worth while to know it exactly.
 FAR = 0.02
-#: For patterns with more edges no rank is moved alone: one step costs too much, and counts in each part tell all.
-MOST_EDGES = 40_000
 #: Part of the time after which no more steps are taken: the pairs have to be told too.
 STEPS_SHARE = 0.9
 #: Part of the time that is left for choosing among groups of equal value.
@@ -49,47 +40,6 @@ LEAST_SECONDS = 0.5
 MOST_EVENED = 512
 #: So many steps at most raise the mean rate of a group that is chosen.
 STEPS = 2000
-
-
-@dataclass
-class FlowQuestion:
-    """The placements that are asked for: of the `pattern`'s edges both directions are flows.
-
-    slots: ranks that each usable node has room for, one each where it is None; two ranks of one node have no flow.
-    differ: nodes in which each of the `k` groups differs from every other at least. deadline: by the clock.
-    """
-
-    crossings: LinkCrossings
-    tree: SwitchTree
-    pattern: Pattern
-    k: int
-    rng: random.Random
-    clock: Clock
-    deadline: float
-    differ: int = 1
-    slots: Sequence[int] | None = None
-
-    def __post_init__(self) -> None:
-        self.edges = [(a, b) for a, b, _ in self.pattern.edges]
-        self.rows = np.array(self.edges, dtype=np.int64).reshape(-1, 2)
-        self.room = [1] * len(self.crossings.usable) if self.slots is None else list(self.slots)
-        self.model: FlowModel = TreeFlows(self.tree, self.crossings) if self.tree.is_exact else self.crossings
-        self.is_small = self.pattern.ranks <= EXACT_RANKS
-        few = len(self.edges) <= MOST_EDGES
-        partners = symmetry.neighbours(self.pattern.ranks, self.edges) if few else []
-        self.beside = [sorted(others) for others in partners]
-
-    def value(self, group: Group) -> float:
-        """The least max-min rate of a placement, or its least cap; -inf where a pair has no way."""
-        return self.model.lowest(group, self.rows if self.tree.is_exact else self.edges)
-
-    def cpu(self, node: int) -> float:
-        """What a usable node offers to compute."""
-        return self.crossings.usable[node].effective_cpu
-
-    def until(self, deadline: float) -> Callable[[], None]:
-        """Raises OutOfTime after that."""
-        return Ticker(self.clock, min(deadline, self.deadline), every=16)
 
 
 def best_concurrent(question: FlowQuestion, start_groups: Sequence[Group]) -> list[Ranked]:
@@ -118,6 +68,14 @@ class _Solver:
         accesses = (question.crossings.access(node, 1) for node, free in enumerate(room) if free)
         self.high = max(accesses, default=0.0)
 
+    @cached_property
+    def ways(self) -> WayTable | None:
+        """By which large patterns are placed at a level; None where they are not."""
+        question = self.question
+        if question.is_small or not question.beside or not self.bound.alone:
+            return None
+        return question.model.ways
+
     @property
     def best(self) -> tuple[float, Group]:
         """The best placement so far."""
@@ -140,7 +98,10 @@ class _Solver:
         exact = question.is_small and self._exactly(question.until(half))
         if not exact:
             last = self.started + STEPS_SHARE * (question.deadline - self.started)
-            self._step(question.until(half if question.k > 1 else last))
+            self._step(half if question.k > 1 else last)
+            if self.ways:
+                with suppress(OutOfTime):
+                    self.refine(question.until(last))
         if not self.kept and exact:
             return []
         if not self.kept:
@@ -165,22 +126,27 @@ class _Solver:
 
     def start(self, tick: Callable[[], None]) -> None:
         """Keep placements made for the bound's level and below, and those in tree order."""
-        in_order = self.starts.in_tree_order()
-        for group in islice(in_order, 2):
+        for group in islice(self.starts.in_tree_order(), 2):
             self.keep(group)
         low, self.high = self.bound.highest(max(self.best[0], 0.0), self.high, tick)
         for level, following in zip(LEVELS, (*LEVELS[1:], 0.0), strict=True):
             self._made(low * level, tick)
-            if self.best[0] >= low * following:
+            if self.best[0] >= low * following or (self.ways and self.best[0] > 0):
                 break
         if self.high * (1 - FAR) <= self.best[0] < self.high:
             low, self.high = self.bound.highest(self.best[0], self.high, tick, near=EQUAL)
             self._made(low, tick)
+        if not self.ways:
+            self.refine(tick)
+
+    def refine(self, tick: Callable[[], None]) -> None:
+        """Keep placements made for levels between the best so far and the bound, and others in tree order."""
         self._between(self.best[0], self.high, tick)
-        if self.best[0] < self.high * (1 - NEAR):
-            for group in in_order:
-                self.keep(group)
-                tick()
+        for group in self.starts.in_tree_order():
+            if self.best[0] >= self.high * (1 - NEAR):
+                break
+            self.keep(group)
+            tick()
 
     def _between(self, low: float, high: float, tick: Callable[[], None]) -> None:
         """Levels between what is reached and what is not, by halves."""
@@ -217,11 +183,21 @@ class _Solver:
     def _branches(self, k: int, tick: Callable[[], None]) -> FlowBranches:
         return FlowBranches(self.question.crossings, self.question.pattern, k, tick, self.room)
 
-    def _step(self, tick: Callable[[], None]) -> None:
-        """Steps from the best placement to better ones, until the bound or the end of the time."""
+    def _step(self, deadline: float) -> None:
+        """Steps from the best placement to better ones, until the bound or the end of the time; of large patterns on
+        networks of switches many at a time."""
         question, (value, group) = self.question, self.best
         enough = self.high * (1 - NEAR)
-        if group and question.beside and value < enough:
+        if not group or not question.beside or value >= enough:
+            return
+        if self.ways:
+            tick = question.until(deadline + question.loading(), every=1)
+            levels = LevelSearch(self.bound, question.model, self.ways, question.beside, rng=question.rng, tick=tick)
+            with suppress(OutOfTime):
+                for better in levels.raised(group, value, self.high):
+                    self.keep(better)
+        else:
+            tick = question.until(deadline)
             search = FlowSearch(question.model, question.beside, self.room, rng=question.rng, tick=tick)
             self.keep(search.improved(group, enough))
 
@@ -233,17 +209,17 @@ class _Solver:
             rest = [self._ranked(*each, exact=True) for nodes, each in self.kept.items() if nodes != own]
             return self._in_order(rest)[: question.k - 1]
         now = question.clock()
-        tick = question.until(now + max(LEAST_SECONDS, now - self.started))
+        deadline = now + max(LEAST_SECONDS, now - self.started)
         chosen, found = [own], list[Ranked]()
         while len(chosen) < question.k:
-            value, group = self._unlike(chosen, first, tick)
+            value, group = self._unlike(chosen, first, deadline)
             if not group:
                 break
             found.append(self._ranked(value, group, exact=False))
             chosen.append(frozenset(group))
         return found
 
-    def _unlike(self, chosen: Sequence[frozenset[int]], group: Group, tick: Callable[[], None]) -> tuple[float, Group]:
+    def _unlike(self, chosen: Sequence[frozenset[int]], group: Group, deadline: float) -> tuple[float, Group]:
         """The best placement that is known, or found without the weakest nodes of the groups that are chosen."""
         degree = int(self.bound.degrees.max())
         left = set[int]()
@@ -255,8 +231,8 @@ class _Solver:
         if replaced:
             solver.keep(replaced)
         with suppress(OutOfTime):
-            solver.start(tick)
-        solver._step(tick)
+            solver.start(self.question.until(deadline))
+        solver._step(deadline)
         known = {**self.kept, **solver.kept}
         unlike = [each for nodes, each in known.items() if all(self._differ(nodes, other) for other in chosen)]
         return max(unlike, key=lambda each: each[0], default=(-math.inf, ()))

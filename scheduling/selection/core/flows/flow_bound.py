@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from scheduling.jobs.core.patterns import Pattern
+from scheduling.selection.core.flows.border_flows import BorderFlows
 from scheduling.selection.core.flows.least_cuts import least_cuts
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
-from scheduling.selection.core.trees.switch_tree import Border, SwitchTree
+from scheduling.selection.core.trees.switch_tree import SwitchTree
 from scheduling.selection.core.trees.usable_network import Ints
 
 #: Bounds are found to this part of themselves.
@@ -77,9 +78,9 @@ class FlowBound:
         self.degrees: Ints = np.bincount(ends, minlength=self.ranks)
         self.needed = [(int(d), int((self.degrees >= d).sum())) for d in np.unique(self.degrees)]
         self.alone = max(self.room, default=1) == 1
-        self.ports = _Borders([*self.tree.ports])
+        self.ports = BorderFlows([*self.tree.ports])
         self.inner = [part for part, border in enumerate(self.tree.borders) if border is not None]
-        self.borders = _Borders([border for border in self.tree.borders if border is not None])
+        self.borders = BorderFlows([border for border in self.tree.borders if border is not None])
         self.allowed = np.array(self.room) > 0
         self._levels = np.unique(self.cuts)
         self._masks = [0]
@@ -148,33 +149,6 @@ class FlowBound:
             middle = math.sqrt(low * high)
             low, high = (low, middle) if self.takes(middle) is None else (middle, high)
         return low, high
-
-
-class _Borders:
-    """How many flows several borders let through, all at once."""
-
-    def __init__(self, borders: Sequence[Border]) -> None:
-        self.count = len(borders)
-        self.sides = [_side([border.out for border in borders]), _side([border.into for border in borders])]
-        self.even = np.array([border.even for border in borders], dtype=bool)
-
-    def flows(self, crossings: LinkCrossings, level: float) -> Ints:
-        """Of each, in the direction that lets less through."""
-        least = np.full(self.count, np.inf)
-        for arcs, owner in self.sides:
-            each = crossings.most_flows(arcs, level)
-            total = np.bincount(owner, each, minlength=self.count)
-            if self.even.any():
-                fewest = np.full(self.count, np.inf)
-                np.minimum.at(fewest, owner, each)
-                total = np.where(self.even, fewest * np.bincount(owner, minlength=self.count), total)
-            least = np.minimum(least, np.where(np.isfinite(total), np.floor(total * (1 + 1e-12) + 1e-9), 1e15))
-        return least.astype(np.int64)
-
-
-def _side(arcs: Sequence[Ints]) -> tuple[Ints, Ints]:
-    owner = np.repeat(np.arange(len(arcs)), [len(each) for each in arcs])
-    return (np.concatenate(arcs).astype(np.int64) if len(arcs) else np.zeros(0, dtype=np.int64)), owner
 
 
 def _times(bits: int, count: int, most: int) -> int:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from scheduling.selection.core.flows.border_flows import BorderFlows
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.flows.way_table import MOST_SWITCHES, WayTable
 from scheduling.selection.core.trees.switch_tree import Border, SwitchTree
 from scheduling.selection.core.trees.usable_network import Ints
 
@@ -30,6 +33,15 @@ class FlowModel(Protocol):
 
     def rate(self, crossed: int, flows: int) -> float:
         """What each of so many flows gets there."""
+        ...
+
+    @property
+    def ways(self) -> WayTable | None:
+        """What the flows between any two switches cross, where a table of that can be made."""
+        ...
+
+    def lets_through(self, level: float) -> Ints:
+        """Of every crossing of `ways` how many flows it lets through so that each is worth a level there."""
         ...
 
     def lowest(self, group: Sequence[int], edges: Edges) -> float:
@@ -67,6 +79,32 @@ class TreeFlows:
             self._between[key] = self._crossed(*key)
         between = self._between[key]
         return None if between is None else (self.parts + a, self.parts + b, *between)
+
+    @cached_property
+    def ways(self) -> WayTable | None:
+        """What the nodes of every two parts cross; None where there are too many, or some have no way."""
+        homes, number = np.unique(self.tree.home, return_inverse=True)
+        count = len(homes)
+        if count > MOST_SWITCHES or len(np.unique(self.root[homes])) > 1:
+            return None
+        one, other = (each.ravel() for each in np.meshgrid(np.arange(count), np.arange(count), indexing="ij"))
+        keys, crossed = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for column in self.chain[homes].T:
+            apart = column[one] != column[other]
+            for side in (column[one], column[other]):
+                there = apart & (side >= 0)
+                keys.append(one[there] * count + other[there])
+                crossed.append(side[there])
+        return WayTable.of(number, count, np.concatenate(keys), np.concatenate(crossed))
+
+    def lets_through(self, level: float) -> Ints:
+        """How many flows every border of `ways` lets through at a level."""
+        return self._borders.flows(self.crossings, level)
+
+    @cached_property
+    def _borders(self) -> BorderFlows:
+        crossed = self.ways.names.tolist() if self.ways is not None else []
+        return BorderFlows([border for border in map(self.tree.borders.__getitem__, crossed) if border is not None])
 
     def _crossed(self, one: int, other: int) -> tuple[int, ...] | None:
         if self.root[one] != self.root[other]:

@@ -93,6 +93,15 @@ class LinkCrossings:
             self._rates[key] = min(self.share(arc, flows), self._part(arc)) if enough else -math.inf
         return self._rates[key]
 
+    @property
+    def ways(self) -> None:
+        """No table: paths are looked up one by one."""
+        return None
+
+    def lets_through(self, level: float) -> Ints:
+        """Nothing, as there is no table."""
+        return np.zeros(0, dtype=np.int64)
+
     def share(self, arc: int, flows: int) -> float:
         """The rate that each of so many flows gets there, whatever one alone would get of the link."""
         return self._share(arc).rate(flows / self.units) / self._unit

@@ -20,7 +20,7 @@ from scheduling.selection.core.pairs.local_search import LocalSearch, Score
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
 from scheduling.selection.core.trees.usable_network import Floats, Ints
 
-#: Larger networks have no matrix of all pairs made for this.
+#: Of larger networks no matrix of all pairs is made for this: so many nodes are looked at beside those of the groups.
 MOST_NODES = 1024
 #: Up to so many placements all are tried.
 MOST_TRIED = 5040
@@ -35,7 +35,7 @@ class BusiestRankSearch(LocalSearch):
     """
 
     def __init__(
-        self, rates: Floats, pattern: Pattern, level: float, tick: Callable[[], None], cpu: Sequence[float]
+        self, rates: Floats, pattern: Pattern, level: float, tick: Callable[[], None], cpu: Sequence[float] | Floats
     ) -> None:
         super().__init__(rates, pattern.ranks, pattern.edges, tick)
         self.level = level
@@ -71,6 +71,15 @@ class BusiestRankSearch(LocalSearch):
         return scores
 
 
+def slack_level(best: float, slack: float, floor: float) -> float:
+    """What the lowest rate of a group has to be so that it counts as an equal of the best: bit/s.
+
+    >>> slack_level(100.0, 0.1, 0.0), slack_level(100.0, 0.1, 95.0), slack_level(100.0, 0.1, 200.0)
+    (90.0, 95.0, 100.0)
+    """
+    return max(best * (1.0 - slack), min(floor, best))
+
+
 def least_busiest_rank_time(
     rates: Floats,
     pattern: Pattern,
@@ -79,7 +88,7 @@ def least_busiest_rank_time(
     slack: float,
     floor: float,
     count: int,
-    cpu: Sequence[float],
+    cpu: Sequence[float] | Floats,
     tick: Callable[[], None],
 ) -> list[Ranked]:
     """`ranked`, made quicker within `slack` (a fraction) of the first one's lowest rate; then the others. What reaches
@@ -90,8 +99,7 @@ def least_busiest_rank_time(
     in something. Does not promise the least time on more (local search). `tick` may raise OutOfTime: what was found
     until then counts.
     """
-    best = ranked[0].value
-    level = max(best * (1.0 - slack), min(floor, best))
+    level = slack_level(ranked[0].value, slack, floor)
     search = BusiestRankSearch(rates, pattern, level, tick, cpu)
     with suppress(OutOfTime):
         for group in [*(each.group for each in ranked), *search.starts()]:

@@ -75,7 +75,6 @@ class LocalSearch:
         at = np.array(group, dtype=np.int64)
         score = self.score(group)
         for _ in range(ROUNDS):
-            self.tick()
             better = self._better(at, score, self._bottleneck_ranks(at)) or self._better(at, score, range(self.ranks))
             if better is None:
                 break
@@ -88,6 +87,7 @@ class LocalSearch:
 
     def _better(self, at: Ints, score: Score, ranks: Sequence[int]) -> tuple[Ints, Score] | None:
         for r in ranks:
+            self.tick()
             options = self.exchanges(at, r)
             scores = self._scores(options)
             best = max(range(len(scores)), key=scores.__getitem__, default=None)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gridportal.network.link_table import latencies
 from gridportal.network.narrowest import bandwidth
 from gridportal.network.routes import Routes
 from scheduling.jobs.core import label_conditions
@@ -40,16 +41,12 @@ def slow_to(pairs: Pairs, members: Sequence[int], condition: str) -> Bools:
 
 def _latencies(pairs: Pairs, members: list[int]) -> Floats:
     if pairs.topology.kind == "pairs":
-        found = pairs.on_crossbar(np.append(_of_links(pairs), np.inf))
+        found = pairs.on_crossbar(np.append(latencies(pairs.topology.links), np.inf))
         return np.maximum(found, found.T)[:, members]
     network = None if pairs.topology.directed else pairs.tree(bandwidth)
     if network is not None:
-        return _over_tree(network, _of_links(pairs)[network.link], members)
+        return _over_tree(network, latencies(pairs.topology.links)[network.link], members)
     return _by_paths(pairs, members)
-
-
-def _of_links(pairs: Pairs) -> Floats:
-    return np.array([link.latency for link in pairs.topology.links], dtype=np.float64)
 
 
 def _over_tree(network: Network, latency: Floats, members: list[int]) -> Floats:

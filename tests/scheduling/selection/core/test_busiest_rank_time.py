@@ -11,9 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridportal.base.errors import InputError
+from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Link, Node, Topology
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.messages import message
+from scheduling.selection.core import single_nodes
+from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Request, Selection
 from scheduling.selection.core.selection import select
 from tests.examples import examples
@@ -131,3 +134,60 @@ def test_a_slack_that_is_no_fraction_is_refused() -> None:
     pattern = Pattern("pair", 2, ((0, 1, 1.0),))
     with pytest.raises(InputError, match=r"slack.*a fraction from 0 to 0.9"):
         _asked({("a", "b"): 1e6}, pattern, 1.0)
+
+
+@settings(max_examples=examples(20, fuzz=60), deadline=None)
+@given(problems(), st.booleans())
+def test_of_larger_networks_the_nodes_that_promise_most_are_looked_at(
+    problem: tuple[Rates, Pattern, float], is_tree: bool
+) -> None:
+    """Fewer nodes than there are, so that the same has to hold of a part of them."""
+    rates, pattern, slack = problem
+    network = _network(rates) if not is_tree else _tree(list(rates.values()))
+    request = Request(4, "pattern", pattern=pattern, candidates=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(single_nodes, "MOST_NODES", 1)
+        plain, found = (
+            select(network, replace(request, slack=each), rng=random.Random(1), clock=lambda: 0.0)
+            for each in (0.0, slack)
+        )
+    pairs = Pairs(network, network.compute_nodes()).rates(bandwidth)
+    names = [node.id for node in network.compute_nodes()]
+    known = {(a, b): float(pairs[x, y]) for x, a in enumerate(names) for y, b in enumerate(names) if x < y}
+    best = plain.objective.min_bandwidth
+    assert found.objective.min_bandwidth >= (1 - slack) * best  # type: ignore[operator]
+    assert _busiest(pattern, known, found.nodes) <= _busiest(pattern, known, plain.nodes) * (1 + 1e-9)
+    assert found.candidates[0].objective.min_bandwidth == pytest.approx(_lowest(pattern, known, found.nodes))
+
+
+def _tree(rates: list[float]) -> Topology:
+    """Three switches in a row, nodes on each of them with these rates one after the other."""
+    names = [f"n{at}" for at in range(len(rates))]
+    links = [
+        Link(name, f"s{at % 3}", 100e6, bandwidth=rate)
+        for at, (name, rate) in enumerate(zip(names, rates, strict=True))
+    ]
+    links += [Link("s0", "s1", 100e6, bandwidth=49e6), Link("s1", "s2", 100e6, bandwidth=24.8e6)]
+    switches = tuple(Node(f"s{at}", "network") for at in range(3))
+    return Topology("tree", False, "links", (*map(Node, names), *switches), tuple(links))
+
+
+def test_above_a_thousand_nodes_a_group_elsewhere_is_taken_whose_messages_take_less_time() -> None:
+    """Of 41 switches one has the best slowest pair by a hair, and another one nodes that are twice as fast but two."""
+    nodes, links = [Node("top", "network")], []
+    for switch in range(41):
+        nodes.append(Node(f"s{switch}", "network"))
+        links.append(Link(f"s{switch}", "top", 1e9, bandwidth=40e6))
+        for at in range(30):
+            rate = {7: 100.5e6, 23: 96e6 if at == 0 else 200e6}.get(switch, 90e6 + at * 1e3)
+            nodes.append(Node(f"n{switch}.{at}"))
+            links.append(Link(f"n{switch}.{at}", f"s{switch}", 1e9, bandwidth=rate))
+    network = Topology("large", False, "links", tuple(nodes), tuple(links))
+    star = Pattern("discovered", 30, tuple((0, rank, 100.0 if rank > 1 else 1.0) for rank in range(1, 30)))
+    request = Request(30, "pattern", pattern=star, slack=0.0, candidates=2)
+    plain = select(network, request, rng=random.Random(1), clock=lambda: 0.0)
+    assert plain.nodes[0].startswith("n7.")
+    found = select(network, replace(request, slack=0.1), rng=random.Random(1), clock=lambda: 0.0)
+    assert {name.split(".")[0] for name in found.nodes} == {"n23"}
+    assert found.nodes[1] == "n23.0"
+    assert "at most 10 % below the best there is" in message(found.candidates[0].reason)

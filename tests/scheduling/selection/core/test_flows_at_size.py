@@ -20,8 +20,9 @@ from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Topology
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.messages import message
-from scheduling.selection.core.flows.concurrent import FlowQuestion, best_concurrent
+from scheduling.selection.core.flows.concurrent import best_concurrent
 from scheduling.selection.core.flows.flow_bound import FlowBound, sums
+from scheduling.selection.core.flows.flow_question import FlowQuestion
 from scheduling.selection.core.flows.flow_search import FlowSearch
 from scheduling.selection.core.flows.flow_starts import FlowStarts
 from scheduling.selection.core.flows.least_cuts import least_cuts
