@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static int failed(const char *path)
@@ -134,17 +135,35 @@ int srs_write_all(int file, const char *at, size_t length)
     return 0;
 }
 
+/* A new file with a name of its own. Who may read it the umask decides, or the access list that the folder gives to new
+ * files: a mode that is set later would take that back. */
+static int open_aside(char *part, size_t size, const char *folder)
+{
+    static unsigned count;
+    int file = -1;
+    errno = EEXIST;
+    for (int again = 0; again < 100 && file < 0 && errno == EEXIST; again++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        int length = snprintf(part, size, "%s/.srs-%ld-%ld-%u", folder, (long)getpid(), now.tv_nsec, count++);
+        if (length >= (int)size) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    }
+    return file;
+}
+
 int srs_write_file(const char *folder, const char *name, const char *text, size_t length, int synced)
 {
     char part[4096], path[4096];
-    if (srs_join(path, sizeof path, folder, name) || srs_join(part, sizeof part - 32, folder, ".srs-XXXXXX"))
+    if (srs_join(path, sizeof path, folder, name))
         return SRS_BAD_FILES;
-    int file = mkstemp(part);
+    int file = open_aside(part, sizeof part, folder);
     if (file < 0)
         return failed(path);
-    mode_t mask = umask(0);
-    umask(mask);
-    int problem = fchmod(file, 0666 & ~mask) || srs_write_all(file, text, length) || (synced && fsync(file));
+    int problem = srs_write_all(file, text, length) || (synced && fsync(file));
     int error = errno;
     if (close(file) && !problem) {
         problem = 1;

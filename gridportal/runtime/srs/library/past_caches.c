@@ -10,6 +10,12 @@
 #define WIDE __attribute__((target("avx512f,avx512bw,avx512vbmi2")))
 #endif
 
+/* Long runs are written some pages at a time, two lines of each in turn: memory gives more where it is asked for several
+ * of its pages at once. Of each page what comes soon is asked for. */
+#define PAGE 4096
+#define PAGES (4 * PAGE)
+#define SOON 512
+
 static void write_narrow(char *into, const char *from, int64_t bytes)
 {
 #ifdef __SSE2__
@@ -78,6 +84,18 @@ WIDE static int64_t fill_line(struct writer *writer, char *into, const char *fro
     return end - begin;
 }
 
+/* PAGES bytes, to the beginning of a line. */
+WIDE static void write_pages(char *into, const char *from)
+{
+    for (int line = 0; line < PAGE; line += 2 * CACHE_LINE)
+        for (int at = line; at < PAGES; at += PAGE) {
+            __builtin_prefetch(from + at + SOON, 0, 3);
+            __m512i one = _mm512_loadu_si512(from + at), two = _mm512_loadu_si512(from + at + CACHE_LINE);
+            _mm512_stream_si512((__m512i *)(into + at), one);
+            _mm512_stream_si512((__m512i *)(into + at + CACHE_LINE), two);
+        }
+}
+
 WIDE static void write_wide(struct writer *writer, char *into, const char *from, int64_t bytes)
 {
     if ((uintptr_t)into % CACHE_LINE) {
@@ -86,6 +104,8 @@ WIDE static void write_wide(struct writer *writer, char *into, const char *from,
         from += taken;
         bytes -= taken;
     }
+    for (; bytes >= PAGES; bytes -= PAGES, into += PAGES, from += PAGES)
+        write_pages(into, from);
     for (; bytes >= CACHE_LINE; bytes -= CACHE_LINE, into += CACHE_LINE, from += CACHE_LINE)
         _mm512_stream_si512((__m512i *)into, _mm512_loadu_si512(from));
     if (bytes)
