@@ -95,7 +95,7 @@ class MatchedNodes:
             raise ImpossibleError(match_messages.unmatched_message(missing[0], self.job.text))
 
     def _found(self, status: NetworkStatus, asked: Request) -> MatchAnswer:
-        key = (_usable(status, asked), asked.node_count)
+        key = (_usable(status, asked), None if self.job.ranks_open else asked.node_count)  # else the match says it
         if key not in self.answers:
             self.answers[key] = self._reused(status, *key) or self._matched(status, asked, key[0])
         answer = self.answers[key]
