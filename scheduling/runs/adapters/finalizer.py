@@ -37,4 +37,4 @@ def built(cache: Path) -> Path:
 
 def prefix(library: Path) -> tuple[str, ...]:
     """The words before a program's own that load the library."""
-    return preloading.words(library)
+    return preloading.prefix(library)

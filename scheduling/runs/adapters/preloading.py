@@ -7,10 +7,10 @@ from pathlib import Path
 _SCRIPT = 'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"'
 
 
-def words(*libraries: Path) -> tuple[str, ...]:
+def prefix(*libraries: Path) -> tuple[str, ...]:
     """A shell that adds `libraries` to those of the environment, and becomes the program.
 
-    >>> words(Path("/a/trace.so"), Path("/a/end.so"))[-1]
+    >>> prefix(Path("/a/trace.so"), Path("/a/end.so"))[-1]
     '/a/trace.so:/a/end.so'
     """
     return ("sh", "-c", _SCRIPT, ":".join(map(str, libraries)))

@@ -42,4 +42,4 @@ def prefix(library: Path, directory: Path | str, *more: Path, marks_only: bool =
     """The words before a program's own that make it record into `directory`, a folder that is there; `more` libraries
     are loaded behind it. `marks_only`: no calls, only how often its outermost loop has run."""
     marks = (f"{MARKS_VARIABLE}=1",) if marks_only else ()
-    return ("env", f"{DIRECTORY_VARIABLE}={directory}", *marks, *preloading.words(library, *more))
+    return ("env", f"{DIRECTORY_VARIABLE}={directory}", *marks, *preloading.prefix(library, *more))
