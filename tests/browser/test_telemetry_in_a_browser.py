@@ -25,6 +25,7 @@ def test_a_node_is_found_on_the_map_with_its_facts(portal, jobs):
     page.keyboard.press("Enter")
     assert page.locator("[data-map-found].bad").inner_text() == "No node is called nowhere."
     assert not page.evaluate("document.getElementById('map-chart').layout.annotations.length")
+    page.locator("#map-chart").evaluate("box => box.scrollIntoView({ block: 'center' })")
     spot = page.evaluate(
         """() => { const box = document.getElementById("map-chart"), { xaxis, yaxis } = box._fullLayout;
         const trace = box.data.find((one) => one.customdata?.includes("n4")), i = trace.customdata.indexOf("n4");
