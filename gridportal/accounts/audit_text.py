@@ -43,6 +43,7 @@ _DONE: Mapping[str, str] = {
     "register": "registered {}",
     "release": "released {}",
     "remove": "removed {}",
+    "removed": "removed all of {}",
     "remove_inputs": "removed the input files of {}",
     "remove_schedule": "ended the schedule of {}",
     "rename": "renamed {}",

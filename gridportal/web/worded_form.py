@@ -34,6 +34,8 @@ def accepted(field: forms.Field) -> str:
 
     >>> accepted(forms.IntegerField(min_value=2, max_value=8)), accepted(forms.CharField(max_length=60))
     ('a whole number from 2 to 8', 'a text of at most 60 characters')
+    >>> accepted(forms.CharField(min_length=3, max_length=500))
+    'a text of 3 to 500 characters'
     >>> accepted(forms.ChoiceField(choices=[("", "any"), ("a", "A"), ("b", "B")]))
     'one of A, B'
     """
@@ -79,7 +81,8 @@ def _bounds(field: forms.Field) -> Iterator[str]:
         and field.max_length
         and not isinstance(field, (forms.EmailField, forms.URLField))
     ):
-        yield f" of at most {field.max_length:,} characters"
+        least = f"{field.min_length:,} to" if field.min_length else "at most"
+        yield f" of {least} {field.max_length:,} characters"
 
 
 def _number(value: Any) -> str:

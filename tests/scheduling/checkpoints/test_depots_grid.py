@@ -24,7 +24,7 @@ def test_a_job_goes_on_elsewhere_from_shards_that_only_depots_have(tmp_path: Pat
     with shaped_grid(place, rates) as grid:
         eventually(lambda: grid.status()["agents"] == 5, "five agents")
         portal = Portal(tmp_path / "home", grid.directory)
-        job = portal.submit("dense-qr", 2, size=1200, block=1)
+        job = portal.submit("dense-qr", 2, size=1800, block=1)
         portal.run(f"tasks.place_jobs(Job.objects.get(pk={job}).cluster)")
         story: dict[str, Any] = portal.run(f"""
             from scheduling.checkpoints.services import continuing, requesting
@@ -53,6 +53,6 @@ def test_a_job_goes_on_elsewhere_from_shards_that_only_depots_have(tmp_path: Pat
         assert not [name for name in story["seen"] if name.endswith(".raw")]
         events = [json.loads(line) for line in Path(story["folders"][1], "progress.jsonl").read_text().splitlines()]
         (restored,) = [event for event in events if event["event"] == "restored"]
-        assert restored["bytes"] > 8 * 1200**2
+        assert restored["bytes"] > 8 * 1800**2
         state = State(grid.directory)
         assert not any(path.is_file() for node in NODES for path in state.depot(node).rglob("*"))

@@ -86,7 +86,7 @@ def test_a_manager_gives_a_budget_with_a_reason(client_as: Any, ocean: Project) 
         ("ends", "2020-01-01", "Enter a day from"),
         ("ends", "9999-12-31", "Enter a day from"),
         ("begins", "0001-01-01", "Enter a day from"),
-        ("reason", "x", "3 characters"),
+        ("reason", "x", "Enter a text of 3 to 500 characters."),
         ("warn_at", "0", "1"),
         ("begins", "", "required"),
     ],

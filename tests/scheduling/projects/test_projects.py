@@ -43,7 +43,7 @@ def test_an_administrator_makes_and_changes_a_project(client_as: Any, people: An
     [
         ("members", "nobody-of-this-name", "Enter names of people who have an account."),
         ("name", "ocean", "Enter a name that no other project has."),
-        ("name", "two words", "Enter letters, digits, - and _."),
+        ("name", "two words", "Enter letters, digits, - and _ of at most 60 characters."),
     ],
 )
 def test_a_wrong_value_is_told_beside_its_field(

@@ -68,7 +68,7 @@ def test_a_manager_has_a_report_sent(client_as: Any) -> None:
     ("field", "value", "sentence"),
     [
         ("people", "nobody-of-this-name", "Enter names of people who have an account that is on."),
-        ("tabs", "nonsense", "nonsense"),
+        ("tabs", "nonsense", "Enter one of People and time, "),
         ("every", "day", "day"),
     ],
 )

@@ -114,9 +114,27 @@ class LevelSearch:
         counts = np.array([ways.count, len(too_many), int(np.maximum(load - most, 0).sum()), 0], dtype=np.int64)
         change, stamp, touched = (np.zeros(len(most), dtype=np.int64) for _ in range(3))
         return LevelState(
-            self.at, on, free, by_home, first, self.edges, self.partners, self.start, ways.home, ways.start,
-            ways.crossed, most, load, bad, place, change, stamp, touched, counts, self.random,
-        )  # fmt: skip
+            self.at,
+            on,
+            free,
+            by_home,
+            first,
+            self.edges,
+            self.partners,
+            self.start,
+            ways.home,
+            ways.start,
+            ways.crossed,
+            most,
+            load,
+            bad,
+            place,
+            change,
+            stamp,
+            touched,
+            counts,
+            self.random,
+        )
 
 
 if __name__ == "__main__":
