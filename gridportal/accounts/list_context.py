@@ -19,8 +19,16 @@ def usual_view(request: HttpRequest, key: str) -> HttpResponse | None:
     """Where somebody goes who opens a list without a word on what to show, and has a view for that; else None."""
     if request.META.get("QUERY_STRING") or getattr(request, "htmx", False):
         return None
-    view = SavedView.objects.filter(owner=caller(request), list=key, is_default=True).exclude(query="").first()
+    view = next((each for each in _views(request, key) if each.is_default and each.query), None)
     return redirect(view) if view else None
+
+
+def _views(request: HttpRequest, key: str) -> list[SavedView]:
+    """A person's views of a list by name, asked for once in a request."""
+    kept: dict[str, list[SavedView]] = request.__dict__.setdefault("_saved_views", {})
+    if key not in kept:
+        kept[key] = list(saved_views(caller(request), key))
+    return kept[key]
 
 
 def list_context(request: HttpRequest, key: str) -> dict[str, Any]:
@@ -31,8 +39,7 @@ def list_context(request: HttpRequest, key: str) -> dict[str, Any]:
 
 
 class ViewBar:
-    """A person's views of a list, and what of the address stays when another part of it changes. Views are asked for
-    once, where a page shows them."""
+    """A person's views of a list, and what of the address stays when another part of it changes."""
 
     def __init__(self, request: HttpRequest, key: str) -> None:
         self._request = request
@@ -53,12 +60,12 @@ class ViewBar:
         """The address of every row, in the same columns."""
         return "?" + urlencode([("view", ALL), *((COLUMN, name) for name in self.columns)])
 
-    @cached_property
+    @property
     def views(self) -> list[SavedView]:
         """By name."""
-        return list(saved_views(caller(self._request), self.page.key))
+        return _views(self._request, self.page.key)
 
-    @property
+    @cached_property
     def current(self) -> SavedView | None:
         """The one that shows what is shown now."""
         return next((view for view in self.views if same_view(view.query, self.query)), None)

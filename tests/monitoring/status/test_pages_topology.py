@@ -145,7 +145,7 @@ def test_two_thousand_nodes_are_drawn_with_few_queries_and_a_page_that_is_not_la
         Link(cluster=switch.cluster, source=node, target=switch, capacity=1e9, bandwidth=6e8) for node in rows
     )
     client = client_as("user")
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(19):
         page = markup(client.get("/topology/"))
     assert "map-figure" in page
     assert len(page) < 900_000

@@ -272,7 +272,7 @@ def test_five_thousand_nodes_are_summarised_not_drawn(client_as, crossbar, djang
         for node in crossbar.nodes.filter(kind="compute")
     )
     client = client_as("user")
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(19):
         page = markup(client.get("/topology/"))
     assert "too many to draw" in page
     assert "map-figure" not in page

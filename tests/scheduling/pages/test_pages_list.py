@@ -106,7 +106,7 @@ def test_fifty_jobs_cost_as_few_queries_as_one(client_as, people, make_job, djan
     for _ in range(50):
         make_job(people["user"], "succeeded")
     client = client_as("operator")
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(12):
         client.get("/jobs/")
     with django_assert_max_num_queries(6):
         b"".join(client.get("/jobs.csv").streaming_content)
