@@ -58,22 +58,30 @@ def test_a_node_has_one_processor_however_many_the_machine_has(tmp_path: Path) -
 
 
 @pytest.mark.grid
-def test_busy_processes_of_the_two_grads_clusters_get_933_to_450(tmp_path: Path) -> None:
+def test_busy_processes_of_the_two_grads_clusters_get_933_to_450_at_most(tmp_path: Path) -> None:
+    """How much they get of it depends on what else this machine does: no more than their parts of it is what holds."""
     need_namespaces()
     launch.up("grads", tmp_path, with_parent=True)
     grid = Grid(tmp_path)
     try:
         if not grid.status()["cgroups"]:
             pytest.skip("no cpu control group is writable here")
-        ratios: list[float] = []
-        while len(ratios) < 4:  # others use this machine too: one of four tries must be near
-            msc, opus = (float(each["output"]) for each in grid.run(["msc1", "opus1"], [sys.executable, "-c", BUSY]))
-            ratios.append(opus / msc)
-            if abs(ratios[-1] / (450 / 933) - 1) < 0.15:
-                return
-        raise AssertionError(f"expected {450 / 933:.2f}, saw {ratios}")
+        parts = [part_of_a_processor(tmp_path, node) for node in ("msc1", "opus1")]
+        assert parts[1] / parts[0] == pytest.approx(450 / 933, abs=0.01)
+        spent = [float(each["output"]) for each in grid.run(["msc1", "opus1"], [sys.executable, "-c", BUSY])]
+        for seconds, part in zip(spent, parts, strict=True):
+            assert 0 < seconds < 2 * part * 1.25 + 0.1  # of two, which need not begin where a period does
     finally:
         grid.down()
+
+
+def part_of_a_processor(root: Path, node: str) -> float:
+    group = next(top / node for top in cgroups.possible(State(root)) if top.is_dir())
+    if (group / "cpu.max").exists():
+        quota, period = (group / "cpu.max").read_text().split()
+    else:
+        quota, period = ((group / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
+    return float(quota) / float(period)
 
 
 @contextmanager

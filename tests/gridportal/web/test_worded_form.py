@@ -38,7 +38,7 @@ class Trial(WordedForm):
         ("count", "many", "Enter a whole number from 2 to 8."),
         ("count", "", "Enter a whole number from 2 to 8."),
         ("share", "0.1", "Enter a number from 0.5."),
-        ("name", "abcdef", "Enter a text of at most 5 characters."),
+        ("name", "abcdef", "Enter a text of 2 to 5 characters."),
         ("name", "", "Say who you are."),
         ("name", "root", "Nobody is called root."),
         ("email", "nobody", "Enter an e-mail address, such as ann@example.org."),
@@ -56,7 +56,7 @@ def test_an_error_says_what_is_accepted(field: str, value: str, sentence: str) -
 
 def test_two_faults_of_one_value_are_one_sentence() -> None:
     form = Trial({"count": "2", "name": "\0" * 9})
-    assert list(form.errors["name"]) == ["Enter a text of at most 5 characters."]
+    assert list(form.errors["name"]) == ["Enter a text of 2 to 5 characters."]
 
 
 def test_every_form_of_the_portal_speaks_so() -> None:
