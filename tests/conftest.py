@@ -45,16 +45,19 @@ for _signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(_signum, lambda signum, frame: None)
 
 # Properties are tried with the same examples on every machine: no database, seed or variable of a CI changes them, and
-# a busy machine takes its time. New examples are the work of `make fuzz` (tests/fuzz.py).
+# a busy machine takes its time. New examples, and more of them, are the work of `make fuzz` (tests/fuzz.py).
 examples.register_profile(
     "same everywhere",
     examples.get_profile("default"),
     derandomize=True,
+    max_examples=40,
     database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-examples.register_profile("fuzz", examples.get_profile("same everywhere"), derandomize=False, print_blob=True)
+examples.register_profile(
+    "fuzz", examples.get_profile("same everywhere"), derandomize=False, max_examples=100, print_blob=True
+)
 examples.load_profile("same everywhere")
 
 

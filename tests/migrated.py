@@ -1,7 +1,7 @@
-"""What a portal's home holds before its first start, made once for all processes of a run: a database with every
-migration and the catalogue, and the static files; and the empty database that tests begin with, also as it was after
-some of the migrations, and for PostgreSQL. To run them all takes seconds of a processor, to copy what they made takes
-none."""
+"""What is made once for all processes of a run. First of all what a portal's home holds before its first start: a
+database with every migration and the catalogue, and the static files; and the empty database that tests begin with,
+also as it was after some of the migrations, and for PostgreSQL. To run them all takes seconds of a processor, to copy
+what they made takes none."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def postgres_server(log: int = subprocess.DEVNULL) -> AbstractContextManager[str
     """The DATABASE_URL of a PostgreSQL of one's own with every migration and no rows."""
     from tests import servers  # who needs none of its own does not wait for what asks it
 
-    return servers.postgres_server(log, copied=_made("postgres", _make_postgres))
+    return servers.postgres_server(log, copied=made_once("postgres", _make_postgres))
 
 
 def _make_postgres(folder: Path) -> None:
@@ -118,7 +118,7 @@ def _copy(path: Path, target: sqlite3.Connection) -> None:
 
 
 def _empty() -> Path:
-    return _made("empty", lambda home: _run(_MIGRATE, home))
+    return made_once("empty", lambda home: _run(_MIGRATE, home))
 
 
 def _prepared() -> Path:
@@ -127,14 +127,14 @@ def _prepared() -> Path:
         shutil.copy2(_empty() / _NAME, home / _NAME)
         _run(_PREPARE, home)
 
-    return _made("migrated", make)
+    return made_once("migrated", make)
 
 
-def _made(name: str, make: Callable[[Path], None]) -> Path:
+def made_once(name: str, make: Callable[[Path], None]) -> Path:
     """The folder of this name that all processes of a run share; the first of them makes it."""
     folder = Path(os.environ["TESTS_HOME"], name)
     with file_lock.hold(folder.with_suffix(".lock"), patience=300) as ours:
-        assert ours, "another process took too long to prepare a home"
+        assert ours, "another process took too long to make it"
         if not folder.exists():
             making = folder.with_suffix(".making")
             make(making)

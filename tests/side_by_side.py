@@ -11,34 +11,42 @@ what is left at the end, so that all processes end together.
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from xdist.scheduler import LoadScopeScheduling
 
-#: Files of these folders share a Slurm or a browser, which take seconds to start.
-_TOGETHER = ("tests/gridportal/testbed/slurm", "tests/gridportal/slurm/test_real_slurm.py", "tests/browser")
+#: Files of one of these patterns share a Slurm, a browser or Grids, which take seconds to start. Of patterns that fit
+#: the first counts.
+_BROWSERS = ("tests/browser/test_[p-r]*.py", "tests/browser/test_[s-z]*.py", "tests/browser/*.py")
+_TOGETHER = (
+    "tests/gridportal/testbed/slurm/*.py",
+    "tests/gridportal/slurm/test_real_slurm.py",
+    *_BROWSERS,
+    "tests/gridportal/testbed/*.py",
+)
 _GUESTS = {"tests/gridportal/slurm/test_samples.py": _TOGETHER[1]}
 #: What takes longest begins first, so that no process is still busy when the others have ended.
 _LONG_FIRST = (
-    "tests/browser",
+    _BROWSERS[0],
+    "tests/gridportal/testbed/*.py",
     "tests/applications/test_programs.py",
     "tests/applications/test_own_restarts.py",
     "tests/scheduling/runs/test_live_slurm.py",
     "tests/scheduling/runs/test_life_slurm.py",
+    _BROWSERS[1],
     "tests/gridportal/serve/demo/test_demo.py",
-    "tests/gridportal/testbed/slurm",
+    "tests/gridportal/testbed/slurm/*.py",
     "tests/scheduling/runs/test_life_grid.py",
     "tests/gridportal/test_serve.py",
+    _BROWSERS[2],
     "tests/gridportal/slurm/test_prefix.py",
-    "tests/gridportal/testbed/test_life.py",
     "tests/scheduling/runs/adapters/test_backends.py",
     "tests/scheduling/checkpoints/test_moves_grid.py",
-    "tests/gridportal/serve/test_downtime.py",
     "tests/scheduling/profiles/test_profiles_grid.py",
     "tests/scheduling/runs/test_hostile_programs.py",
-    "tests/gridportal/testbed/test_isolation.py",
     "tests/scheduling/runs/test_hostile_on_slurm.py",
     "tests/gridportal/slurm/test_real_slurm.py",
     "tests/gridportal/local/test_local_backend.py",
@@ -57,8 +65,8 @@ def pytest_xdist_make_scheduler(config: Any, log: Any) -> LoadScopeScheduling | 
 def share_of(nodeid: str) -> str:
     """The name of what goes to one process with this test."""
     file = nodeid.partition("::")[0]
-    folder = next((name for name in _TOGETHER if file.startswith(f"{name}/")), file)
-    return _GUESTS.get(folder, folder)
+    pattern = next((pattern for pattern in _TOGETHER if fnmatchcase(file, pattern)), file)
+    return _GUESTS.get(pattern, pattern)
 
 
 def rank(share: str, *, fills: bool = False) -> tuple[bool, int]:
@@ -69,10 +77,8 @@ def rank(share: str, *, fills: bool = False) -> tuple[bool, int]:
 
 @cache
 def has_real_parts(share: str) -> bool:
-    """Whether a file, or one of a folder, has tests with real parts."""
-    path = _CHECKOUT / share
-    files = path.glob("test_*.py") if path.is_dir() else [path] if path.is_file() else []
-    return any(_REAL.search(file.read_text(encoding="utf-8")) for file in files)
+    """Whether a file, or one that fits a pattern, has tests with real parts."""
+    return any(_REAL.search(file.read_text(encoding="utf-8")) for file in _CHECKOUT.glob(share))
 
 
 class _Shares(LoadScopeScheduling):

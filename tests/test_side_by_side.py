@@ -29,7 +29,10 @@ def test_other():
 
 def test_files_that_share_a_slurm_go_together_and_others_by_themselves() -> None:
     share = side_by_side.share_of
-    assert share("tests/gridportal/testbed/slurm/test_jobs.py::test_a[x::y]") == "tests/gridportal/testbed/slurm"
+    assert share("tests/gridportal/testbed/slurm/test_jobs.py::test_a[x::y]") == "tests/gridportal/testbed/slurm/*.py"
+    assert share("tests/gridportal/testbed/test_life.py::test_a") == "tests/gridportal/testbed/*.py"
+    assert share("tests/browser/test_pages_in_a_browser.py") == share("tests/browser/test_people_in_a_browser.py")
+    assert share("tests/browser/test_alerts_in_a_browser.py") == "tests/browser/*.py"
     assert share("tests/gridportal/slurm/test_samples.py::test_a") == share(
         "tests/gridportal/slurm/test_real_slurm.py::test_b"
     )
@@ -50,7 +53,7 @@ def test_what_takes_longest_has_real_parts(share: str) -> None:
 
 def test_every_share_that_is_named_exists() -> None:
     named = (*side_by_side._TOGETHER, *side_by_side._GUESTS, *side_by_side._LONG_FIRST)
-    assert [name for name in named if not (_SCRIPT.parents[1] / name).exists()] == []
+    assert [name for name in named if not list(_SCRIPT.parents[1].glob(name))] == []
 
 
 @pytest.fixture
@@ -64,9 +67,9 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run(project: Path, *words: str, workers: int = 1) -> subprocess.CompletedProcess[str]:
     """The script with pytest and nothing else, which begins faster."""
-    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist", "WORKERS": "2"}
+    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist", "WORKERS": str(workers)}
     argv = ["sh", "scripts/test.sh", "grid", *words]
     return subprocess.run(argv, cwd=project, env=env, capture_output=True, text=True, timeout=150)
 
@@ -145,7 +148,7 @@ def test_a_test_that_kills_its_process_fails_once_and_the_others_are_run(project
     (project / "test_deadly.py").write_text(
         "import os\ndef test_a(): pass\ndef test_b(): os._exit(1)\ndef test_c(): pass\n"
     )
-    done = run(project)
+    done = run(project, workers=2)
     assert done.returncode == 1
     assert "1 failed, 3 passed" in done.stdout
     assert "test_deadly.py::test_b" in done.stdout.rpartition("FAILED, without real parts")[2]

@@ -12,7 +12,7 @@ MOST = 1.0
 def looks(seconds: float, least: float = 0.1) -> Iterator[None]:
     """Comes back for another look until they are over, and once more then; whoever sees enough leaves the loop.
 
-    The pause takes `least` seconds and three times as long as the look, so that waiting for what others compute takes
+    The pause takes `least` seconds and five times as long as the look, so that waiting for what others compute takes
     little of a processor, however busy that is or however many commands of Slurm's a look needs.
     """
     end = time.monotonic() + seconds
@@ -22,4 +22,4 @@ def looks(seconds: float, least: float = 0.1) -> Iterator[None]:
         now = time.monotonic()
         if began > end:
             return
-        time.sleep(min(max(least, 3 * (now - began)), MOST))
+        time.sleep(min(max(least, 5 * (now - began)), MOST))

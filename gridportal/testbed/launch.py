@@ -146,6 +146,7 @@ def _detached(argv: list[str], log: int, env: dict[str, str], keep: int) -> subp
 def _wait_until_tested(state: State, process: subprocess.Popen[bytes], timeout: float) -> dict[str, Any]:
     end = time.monotonic() + timeout
     failure = f"The Grid was not up within {timeout:g} s; its log is {state.log}."
+    pause = 0.03
     while time.monotonic() < end:
         if process.poll() is not None:
             raise BackendError(_why_it_ended(state))
@@ -156,7 +157,8 @@ def _wait_until_tested(state: State, process: subprocess.Popen[bytes], timeout: 
                 break
             if status["self_test"]["state"] != "pending":
                 return status
-        time.sleep(0.03)
+        time.sleep(pause)  # a Slurm takes seconds, and each look some of the processor that it waits for
+        pause = min(1.2 * pause, 0.2)
     raise BackendError(failure)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,8 @@ THEMES: dict[str, dict[str, object]] = {
 }
 #: No colour is on its way to another one.
 _CALM = "() => !document.getAnimations().some((each) => each instanceof CSSTransition)"
-_ASK_AXE = "(options) => axe.run(options).then((found) => found.violations)"
+#: Charts are pictures, with their figures in tables beside them.
+_ASK_AXE = "(options) => axe.run({ exclude: ['.main-svg'] }, options).then((found) => found.violations)"
 #: The impacts, as axe names them, that no page may have.
 SERIOUS = ("serious", "critical")
 
@@ -74,6 +76,11 @@ class Watched:
         response = self.page.goto(self.base + path)
         self.page.wait_for_load_state("load")
         return response
+
+    def leave_charts_out(self) -> None:
+        """For tests of something else: what draws charts takes one to two seconds of a processor."""
+        empty = {"body": "", "content_type": "text/javascript"}
+        self.page.route("**/vendor/plotly/*", lambda route: route.fulfill(**empty))
 
     def sign_in(self, name: str) -> None:
         """By a session that is there already; no page is opened."""
@@ -94,29 +101,81 @@ class Watched:
         self.page.wait_for_url("**/jobs/")
 
 
+#: A page of the same address that nobody is asked for: on it nothing runs, and the browser keeps the process.
+_RESTING = "/resting-page"
+_NOTHING = {"body": "<!doctype html><link rel=icon href=data:,>", "content_type": "text/html"}
+_FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
+
+
+@dataclass
+class Pages:
+    """Pages of the browser, each in a profile of its own. One that was used is emptied and used again, for its process
+    and the scripts that it has compiled: a new one takes one to two seconds of a processor."""
+
+    browser: object
+    idle: dict[str, list[object]] = field(default_factory=dict)
+    watched: dict[int, Watched] = field(default_factory=dict)
+
+    def take(self, options: dict[str, object], base: str) -> Watched:
+        """An empty one that nobody else has."""
+        kept = self.idle.setdefault(repr(sorted(options.items())), [])
+        page = kept.pop() if kept else self._new(options)
+        self.watched[id(page)] = Watched(page, base)
+        return self.watched[id(page)]
+
+    def _new(self, options: dict[str, object]) -> object:
+        profile = self.browser.new_context(**options)
+        profile.set_default_timeout(60_000)
+        page = profile.new_page()
+        page.wait_for_function = partial(page.wait_for_function, polling=100)  # else with each picture it could draw
+        page.on("console", lambda line: _note_error(self.watched[id(page)], line))
+        page.on("pageerror", lambda error: self.watched[id(page)].errors.append(str(error)))
+        page.on("request", lambda request: _note(self.watched[id(page)], request.url))
+        return page
+
+    def put_back(self, options: dict[str, object], watched: Watched) -> None:
+        """Take away what a test has left on it and in its profile."""
+        page = watched.page
+        page.unroute_all(behavior="ignoreErrors")
+        page.route(f"**{_RESTING}", lambda route: route.fulfill(**_NOTHING))
+        page.goto(watched.base + _RESTING)
+        page.evaluate(_FORGET)
+        page.unroute_all(behavior="ignoreErrors")
+        for other in page.context.pages:
+            if other is not page:
+                other.close()
+        page.context.clear_cookies()
+        page.set_viewport_size(options["viewport"])
+        page.emulate_media(media="null", color_scheme=options.get("color_scheme", "light"), reduced_motion="reduce")
+        self.idle[repr(sorted(options.items()))].append(page)
+
+
+@pytest.fixture(scope="package")
+def pages_of_browser(chromium):
+    return Pages(chromium)
+
+
 @pytest.fixture
-def open_page(chromium):
-    """open_page(base, width=375, color_scheme="dark"): a watched page in a fresh profile.
+def open_page(pages_of_browser):
+    """open_page(base, width=375, color_scheme="dark"): a watched page in an empty profile; `own`: one that nobody has
+    afterwards, for tests that change how time goes there, plug something in, or end what it shows.
 
     Nothing moves there, unless asked for: to draw sixty pictures a second takes much of a processor without a GPU.
     """
-    contexts = []
+    opened = []
 
-    def make(base: str, *, width: int = 1280, **options: object) -> Watched:
-        still = {"viewport": {"width": width, "height": 800}, "reduced_motion": "reduce"}
-        context = chromium.new_context(**(still | options))
-        context.set_default_timeout(60_000)
-        contexts.append(context)
-        watched = Watched(context.new_page(), base)
-        page = watched.page
-        page.on("console", lambda line: _note_error(watched, line))
-        page.on("pageerror", lambda error: watched.errors.append(str(error)))
-        page.on("request", lambda request: _note(watched, request.url))
+    def make(base: str, *, width: int = 1280, own: bool = False, **options: object) -> Watched:
+        wanted = {"viewport": {"width": width, "height": 800}, "reduced_motion": "reduce", **options}
+        watched = pages_of_browser.take(wanted, base)
+        opened.append((watched, wanted, own or options.get("java_script_enabled") is False))
         return watched
 
     yield make
-    for context in contexts:
-        context.close()
+    for watched, wanted, own in opened:
+        if own or watched.page.is_closed():
+            watched.page.context.close()
+        else:
+            pages_of_browser.put_back(wanted, watched)
 
 
 def _note_error(watched: Watched, line: object) -> None:

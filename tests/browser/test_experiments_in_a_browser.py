@@ -27,8 +27,8 @@ def pages(people, tmp_path):
     return found
 
 
-#: The pages of all experiments are one template: `make test` has every third, `make test-slow` all.
-PARTS = 3
+#: The pages of all experiments are one template: `make test` has every sixth, `make test-slow` all.
+PARTS = 6
 
 
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, PARTS))])

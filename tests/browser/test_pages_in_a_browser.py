@@ -76,6 +76,7 @@ def test_a_job_is_submitted_with_the_keyboard_and_followed_live(portal, applicat
 
 
 def test_cancelling_asks_first_and_esc_keeps_the_job(portal, people, jobs):
+    portal.leave_charts_out()
     portal.sign_in("user")
     portal.go(f"/jobs/{jobs['running'].pk}/")
     page = portal.page
@@ -91,11 +92,14 @@ def test_cancelling_asks_first_and_esc_keeps_the_job(portal, people, jobs):
 
 
 @pytest.mark.parametrize("of", ["", pytest.param("runs/1/", marks=pytest.mark.slow)])
-def test_the_log_grows_without_a_reload_and_can_be_searched(portal, jobs, of):
+def test_the_title_names_the_job_and_the_log_grows_without_a_reload_and_can_be_searched(portal, jobs, of):
     run = jobs["running"].runs.get()
+    portal.leave_charts_out()
     portal.sign_in("user")
     portal.go(f"/jobs/{jobs['running'].pk}/{of}")
     page = portal.page
+    assert f"ob {jobs['running'].pk} · " in page.title()
+    assert "first" in page.title()
     page.wait_for_selector("#log")
     with open(f"{run.run_dir}/output.log", "a", encoding="utf-8") as log:
         log.write("fourth line\n")
@@ -107,6 +111,7 @@ def test_the_log_grows_without_a_reload_and_can_be_searched(portal, jobs, of):
 
 
 def test_live_updates_pause_and_resume(portal, jobs):
+    portal.leave_charts_out()
     portal.sign_in("user")
     portal.go(f"/jobs/{jobs['running'].pk}/")
     page = portal.page
@@ -149,7 +154,7 @@ class Stoppable:
 def test_the_live_mark_says_stale_when_the_server_stops_and_recovers_alone(live_server, open_page, people, jobs):
     # live_server shares its in-memory database between threads, which the second server then uses too.
     served = Stoppable()
-    watched = open_page(served.start())
+    watched = open_page(served.start(), own=True)
     page = watched.page
     try:
         watched.sign_in("user")
@@ -207,6 +212,7 @@ def test_the_head_of_the_list_stays_in_sight(portal, people, make_job):
 
 def test_paper_is_white_even_from_the_dark_theme(live_server, open_page, jobs):
     watched = open_page(live_server.url, color_scheme="dark")
+    watched.leave_charts_out()
     watched.sign_in("user")
     watched.go(f"/jobs/{jobs['running'].pk}/")
     ground = "getComputedStyle(document.body).backgroundColor"

@@ -14,6 +14,12 @@ KEY = {"protocol": "ctap2", "transport": "usb", "hasResidentKey": False, "hasUse
 
 
 @pytest.fixture
+def portal(live_server, people, open_page):
+    """One of its own: what is plugged into a page stays there."""
+    return open_page(live_server.url, own=True)
+
+
+@pytest.fixture
 def plug_in(portal):
     """plug_in(): a key on this browser that is always touched; its number and the line to the browser."""
     line = portal.page.context.new_cdp_session(portal.page)

@@ -16,14 +16,18 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PREVIEW = "**/submit/preview"
 
 
+def form(watched):
+    """The form, with its first preview and all of its parts open."""
+    watched.sign_in("user")
+    watched.go("/submit/?application=ep")
+    watched.page.wait_for_selector("#preview h2")
+    watched.page.evaluate("for (const part of document.querySelectorAll('#submit-form details')) part.open = true")
+    return watched
+
+
 @pytest.fixture
 def submit_page(portal, application, network):
-    """The form, with its first preview and all of its parts open."""
-    portal.sign_in("user")
-    portal.go("/submit/?application=ep")
-    portal.page.wait_for_selector("#preview h2")
-    portal.page.evaluate("for (const part of document.querySelectorAll('#submit-form details')) part.open = true")
-    return portal
+    return form(portal)
 
 
 def test_a_found_node_stays_in_the_address(portal, people, network):
@@ -108,7 +112,8 @@ def test_fast_typing_asks_for_the_newest_preview_alone_and_logs_nothing(submit_p
     assert not submit_page.errors
 
 
-def test_a_late_preview_says_so_and_can_be_asked_for_again(submit_page):
+def test_a_late_preview_says_so_and_can_be_asked_for_again(live_server, open_page, people, application, network):
+    submit_page = form(open_page(live_server.url, own=True))
     page = submit_page.page
     held = []
     page.route(PREVIEW, lambda route: held.append(route))  # Playwright marks the function
@@ -157,16 +162,10 @@ def test_the_rest_api_is_described_in_the_look_of_the_portal(portal, people, net
     assert not portal.foreign
 
 
-def test_the_title_names_the_job(portal, people, make_job):
-    job = make_job(people["user"], "running", name="wave 7")
-    portal.sign_in("user")
-    for address in (f"/jobs/{job.pk}/", f"/jobs/{job.pk}/runs/1/"):
-        portal.go(address)
-        assert f"ob {job.pk} · " in portal.page.title()
-        assert "wave 7" in portal.page.title()
-
-
-@pytest.mark.parametrize("address", ["/jobs/", "/submit/?application=ep", "/audit/"])
+@pytest.mark.parametrize(
+    "address",
+    ["/submit/?application=ep", *(pytest.param(each, marks=pytest.mark.slow) for each in ("/jobs/", "/audit/"))],
+)
 def test_the_texts_of_selects_are_whole(portal, application, network, address):
     Application.objects.filter(pk=application.pk).update(name="Sparse matrix with a name of some length")
     portal.sign_in("administrator")
@@ -194,3 +193,24 @@ def test_a_job_is_printed_on_four_pages_at_most(portal, people, make_job, networ
     portal.page.wait_for_function("() => document.getElementById('log').textContent.includes('line 4999')")
     pages = re.findall(rb"/Type\s*/Page\b", portal.page.pdf(format="A4"))
     assert 1 <= len(pages) <= 4
+
+
+def test_a_page_of_the_browser_that_was_used_is_as_empty_as_a_new_one(live_server, pages_of_browser, people):
+    """What `open_page` answers."""
+    options = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"}
+    first = pages_of_browser.take(options, live_server.url)
+    first.sign_in("user")
+    first.go("/help/")
+    first.page.evaluate("localStorage.left = sessionStorage.left = 'something'")
+    first.page.emulate_media(color_scheme="dark", media="print")
+    first.page.set_viewport_size({"width": 375, "height": 700})
+    first.page.route("**/help/", lambda route: route.abort())
+    pages_of_browser.put_back(options, first)
+    second = pages_of_browser.take(options, live_server.url)
+    assert second.page is first.page
+    assert second.go("/help/").status == 200
+    assert second.page.context.cookies() == []
+    assert second.page.evaluate("[localStorage.left, sessionStorage.left, innerWidth]") == [None, None, 1280]
+    for media in ("print", "(prefers-color-scheme: dark)", "(prefers-reduced-motion: no-preference)"):
+        assert not second.page.evaluate(f"matchMedia('{media}').matches"), media
+    pages_of_browser.put_back(options, second)

@@ -22,7 +22,7 @@ from tests.fuzz_api.api_cases import cases, document, operations
 from tests.fuzz_api.api_portal import Portal
 from tests.fuzz_api.api_rows import Rows, make_rows
 
-CASES = int(os.environ.get("FUZZ_API_CASES", "12"))
+CASES = int(os.environ.get("FUZZ_API_CASES", "5"))
 DERANDOMIZED = "FUZZ_API_CASES" not in os.environ
 PORTAL = Portal()
 MANY = 100  # of so many valid requests one at least must do what it asks

@@ -68,7 +68,7 @@ class Portal:
         settings = {"GRIDPORTAL_HOME": str(home), "GRIDPORTAL_GRID_DIR": str(grid), **SETTINGS}
         self._env = {**os.environ, **settings, "DJANGO_SETTINGS_MODULE": "gridportal.settings", "REDIS_URL": ""}
         self._env["DATABASE_URL"] = database
-        self.grid = grid
+        self.home, self.grid = home, grid
         self._env["GRIDPORTAL_CLUSTERS"] = json.dumps(clusters) if clusters else ""
         self._argv = [sys.executable]
         if inside:

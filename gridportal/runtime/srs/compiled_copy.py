@@ -1,6 +1,6 @@
 """The copy of a redistribution as C does it, twice as fast as numpy: compiled when it is first needed, and kept.
 
-It is built with `cc` into the cache of this user, by source and machine, once for all programs. Where there is no
+It is built with `cc` into the cache of this user once for all programs (`base/compiled_c.py`). Where there is no
 compiler, no folder that is only ours, or anything else goes wrong, numpy copies, and `kind` says so. The same source is
 a part of the library for C (`library/strided_copy.c` and what it calls).
 """
@@ -9,12 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import enum
-import hashlib
-import os
-import platform
-import shutil
-import stat
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridportal.base import atomic_file
-from gridportal.base import processes as shell
+from gridportal.base import compiled_c
 from gridportal.base.errors import ShellError
 from gridportal.runtime.srs.overlaps import Overlaps
 
@@ -36,7 +29,6 @@ _LIBRARY = Path(__file__).parent / "library"
 _SOURCES = tuple(_LIBRARY / f"{name}.c" for name in PARTS)
 _HEADERS = tuple(_LIBRARY / f"{name}.h" for name in ("copy_plan", "streams", "strided_copy"))
 _FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared")
-_COMPILING = 60.0
 #: Bytes of an array from which on a compiler is worth its time.
 WORTH = 16 * 2**20
 #: Bytes of mapped files that are in memory at once, about.
@@ -119,45 +111,6 @@ def _is_mapped(source: Array) -> bool:
 def _library() -> ctypes.CDLL | None:
     """What was compiled, now or before; None where that is impossible."""
     try:
-        place = _folder() / f"strided-copy-{_key()}.so"
-        if not place.exists():
-            _build(place)
-        return ctypes.CDLL(str(place)) if _is_ours(place) else None
+        return ctypes.CDLL(str(compiled_c.kept(_SOURCES, _HEADERS, _FLAGS, ".so")))
     except (OSError, ShellError):
         return None  # numpy does the same, only slower
-
-
-def _key() -> str:
-    words = " ".join((platform.machine(), platform.system(), *_FLAGS)).encode()
-    texts = [path.read_bytes() for path in (*_SOURCES, *_HEADERS)]
-    return hashlib.sha256(b"".join([words, *texts])).hexdigest()[:16]
-
-
-def _folder() -> Path:
-    """A folder that only this user can write to. Raises OSError."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    for folder in (Path(base, "gridportal"), Path(tempfile.gettempdir(), f"gridportal-{os.geteuid()}")):
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError:
-            continue  # a home that is not there, or may not be written
-        if folder.is_absolute() and _is_ours(folder) and os.access(folder, os.W_OK):
-            return folder
-    raise OSError("no folder for what is compiled")
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether nobody else can have put something there."""
-    seen = path.lstat()
-    return seen.st_uid == os.geteuid() and not stat.S_ISLNK(seen.st_mode) and not seen.st_mode & 0o022
-
-
-def _build(place: Path) -> None:
-    """Compile into `place`, whole or not at all: others may do so at the same time. Raises OSError, ShellError."""
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
-        raise OSError("no compiler")
-    with tempfile.TemporaryDirectory() as scratch:
-        made = Path(scratch, "made.so")
-        shell.run([compiler, *_FLAGS, "-o", str(made), *map(str, _SOURCES)], timeout=_COMPILING)
-        atomic_file.write(place, made.read_bytes(), mode=0o700)

@@ -7,28 +7,25 @@ import shutil
 import sys
 from pathlib import Path
 
+from gridportal.base import compiled_c
 from gridportal.base.errors import ShellError
 from gridportal.testbed.sandbox import enter_node
 from gridportal.testbed.sandbox.order import DOOR
-from gridportal.testbed.spawn import Spawner
 
 LAUNCHER = "enter-node"
 _SOURCE = Path(__file__).with_name("enter-node.c")
+_FLAGS = ("-O1",)
 _PYTHON = '#!/bin/sh\nexec {python} -I -S -E {door}/enter_node.py "$@"\n'
-_COMPILING = 60.0
 
 
-async def build(folder: Path, spawner: Spawner) -> Path | None:
-    """The C program, compiled into `folder`; None where that cannot be."""
-    compiler = shutil.which("cc")
+def build(folder: Path) -> Path | None:
+    """The C program in `folder`; None where that cannot be."""
     program = folder / "enter-node.bin"
-    if compiler is None:
-        return None
     try:
-        code, _ = await spawner.run([compiler, "-O1", "-o", str(program), str(_SOURCE)], _COMPILING)
-    except ShellError:
+        compiled_c.put(program, [_SOURCE], _FLAGS)
+    except (OSError, ShellError):
         return None
-    return program if code == 0 else None
+    return program
 
 
 def put(program: Path | None, folder: Path) -> None:

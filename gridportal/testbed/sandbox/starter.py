@@ -192,7 +192,7 @@ class Starter:
 
     async def test(self, node: str) -> None:
         """Find the best level that this machine permits, by a small program on `node`."""
-        self._launcher = await node_launcher.build(self._state.root, self._spawner)
+        self._launcher = node_launcher.build(self._state.root)
         for level in (Isolation.OWN_USER, Isolation.OWN_VIEW):
             if level is Isolation.OWN_USER and self._identities.of("") is None:
                 continue

@@ -91,8 +91,8 @@ def test_the_recording_library_writes_the_files_that_the_portal_reads() -> None:
 def test_what_runs_on_a_node_imports_plain_modules_alone() -> None:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (*RUNTIME, *WORKLOADS)]
     assert {name for tree in trees for name in of_the_portal(tree)} == {
-        *("atomic_file", "available_cpu", "bounded_json", "checked_numbers", "errors", "job_files", "processes"),
-        *("run_files", "work_shares"),
+        *("atomic_file", "available_cpu", "bounded_json", "checked_numbers", "compiled_c", "errors", "job_files"),
+        *("processes", "run_files", "work_shares"),
     }
 
 

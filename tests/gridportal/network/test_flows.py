@@ -15,6 +15,7 @@ from gridportal.base.errors import InputError
 from gridportal.network.flows import Flow, flow_query
 from gridportal.network.sharing import sharing
 from gridportal.network.topology import Topology
+from tests.examples import examples
 from tests.gridportal.network.networks import ask, dumbbell, fat_tree, random_network
 
 networks = st.builds(
@@ -27,7 +28,7 @@ networks = st.builds(
 
 
 @given(networks, st.integers(0, 1000), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(67, fuzz=200), deadline=None)
 def test_flows_fit_and_each_is_held_by_one_link_where_none_has_more(
     topology: Topology, seed: int, half_duplex: bool
 ) -> None:

@@ -15,6 +15,7 @@ from gridportal.network.importers import graphml, read
 from gridportal.network.narrowest import bandwidth, narrowest
 from gridportal.network.routes import Routes
 from gridportal.network.topology import Link, Topology, dump, parse
+from tests.examples import examples
 from tests.gridportal.network.networks import fat_tree
 from tests.scheduling.selection.core import networks
 
@@ -77,7 +78,7 @@ def test_flows_that_share_evenly_fill_a_link_by_their_parts() -> None:
     assert [rate.bandwidth for rate in rates] == [40.0, 40.0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(34, fuzz=100), deadline=None)
 @given(networks.routed())
 def test_all_pairs_at_once_are_the_narrowest_links_of_their_paths(topology: Topology) -> None:
     routes, names = Routes(topology), [node.id for node in topology.compute_nodes()]

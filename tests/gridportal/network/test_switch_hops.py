@@ -16,6 +16,7 @@ from gridportal.network.routing_rules import RoutingRules
 from gridportal.network.switch_hops import links_in_use, switch_hops
 from gridportal.network.topology import Topology
 from scheduling.selection.core.pairs.pair_rates import Pairs
+from tests.examples import examples
 from tests.gridportal.network.networks import fat_tree, random_network
 
 NETWORKS = st.builds(
@@ -30,7 +31,7 @@ NETWORKS = st.builds(
 
 
 @given(NETWORKS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50, fuzz=150), deadline=None)
 def test_the_narrowest_links_are_those_of_the_routes(network: Topology) -> None:
     routes, names = Routes(network), [node.id for node in network.compute_nodes()]
     expected = np.full((len(names), len(names)), -np.inf)

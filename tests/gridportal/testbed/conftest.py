@@ -16,6 +16,7 @@ import pytest
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from tests.gridportal.testbed import keys
+from tests.gridportal.testbed.networks import few_nodes
 from tests.waiting import looks
 
 WAIT = 60.0
@@ -155,6 +156,6 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             (home / name).write_text("hush")
             (home / name).chmod(0o600)
         state = home / "grid"
-        launch.up("crossbar10", state, mode=request.param, with_parent=True)
+        launch.up(few_nodes(home, 4), state, mode=request.param, with_parent=True)
         yield House(home, Grid(state), request.param)
         Grid(state).down()

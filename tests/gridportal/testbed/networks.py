@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 
@@ -48,3 +50,12 @@ def dumbbell() -> dict[str, Any]:
         "nodes": [*({"id": name} for name in "abcd"), *switches],
         "links": [*({"source": a, "target": b, "capacity": 155e6, "bandwidth": 40e6} for a, b in ends), middle],
     }
+
+
+def few_nodes(folder: Path, count: int = 3) -> Path:
+    """The file, in `folder`, of a crossbar of n1, n2 and so on: each node of a Grid takes its time to start."""
+    names = [f"n{number}" for number in range(1, count + 1)]
+    file = folder / f"{count}-nodes.json"
+    rates = {(one, other): 100.0 for one in names for other in names if one != other}
+    file.write_text(json.dumps(crossbar(rates)), encoding="utf-8")
+    return file

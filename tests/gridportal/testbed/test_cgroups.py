@@ -17,6 +17,7 @@ from gridportal.testbed import cgroups, kernel, launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import eventually, need_namespaces
+from tests.gridportal.testbed.networks import few_nodes
 
 BUSY = "import time; end = time.time() + 2\nwhile time.time() < end: pass\nprint(time.process_time())"
 
@@ -111,16 +112,17 @@ def ticks(pids: list[int]) -> int:
 @pytest.mark.grid
 def test_a_favoured_grid_gets_more_of_a_processor_than_as_many_ordinary_processes(tmp_path: Path) -> None:
     need_namespaces()
-    launch.up("crossbar10", tmp_path, with_parent=True)
-    grid, nodes = Grid(tmp_path), ["n1", "n2", "n3"]
-    groups = [top / node for top in cgroups.existing(State(tmp_path)) for node in nodes]
+    root = tmp_path / "grid"
+    launch.up(few_nodes(tmp_path), root, with_parent=True)
+    grid, nodes = Grid(root), ["n1", "n2", "n3"]
+    groups = [top / node for top in cgroups.existing(State(root)) for node in nodes]
     try:
         if not groups:
             pytest.skip("no cpu control group is writable here")
         before = members(groups)
         grid.load(nodes, processes=1)
         inside = list(eventually(lambda: len(new := members(groups) - before) == 3 and new, "the busy processes"))
-        cgroups.favour(State(tmp_path), 20)
+        cgroups.favour(State(root), 20)
         with ordinary(3) as outside:
             for pid in (*inside, *outside):
                 os.sched_setaffinity(pid, {min(os.sched_getaffinity(0))})

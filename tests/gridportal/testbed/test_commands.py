@@ -185,7 +185,7 @@ def test_a_grid_in_the_foreground_goes_down_with_its_command(
     monkeypatch.setenv("GRIDPORTAL_TESTBED_MODE", "unshaped")
     root = tmp_path / "grid"
     code = "from gridportal.testbed.commands import app; app()"
-    argv = [sys.executable, "-c", code, "up", "crossbar10", "--foreground", "--json", "--state-dir", str(root)]
+    argv = [sys.executable, "-c", code, "up", "smp6", "--foreground", "--json", "--state-dir", str(root)]
     argv = ["sh", "-c", f'{start}exec "$@"', "sh", *argv]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]) as process:
         assert process.stdout is not None

@@ -69,7 +69,7 @@ def test_an_explicit_host_list_has_its_way(grid: Grid) -> None:
     assert grid.run(["n6", "n8"], argv)[0]["output"].strip() == "['n8', 'n6']"
 
 
-@pytest.mark.parametrize("size", [0, 8, 10_000, 200_000])
+@pytest.mark.parametrize("size", [8, 200_000, *(pytest.param(size, marks=pytest.mark.slow) for size in (0, 10_000))])
 def test_a_master_receives_from_whoever_is_first(grid: Grid, size: int) -> None:
     argv = ["mpiexec", "-n", "4", sys.executable, "-m", "tests.gridportal.testbed.any_source", str(size)]
     done = grid.run(["n1", "n2", "n3", "n4"], argv, cwd=REPOSITORY)[0]

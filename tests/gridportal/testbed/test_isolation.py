@@ -19,6 +19,7 @@ from gridportal.testbed.client import Grid
 from gridportal.testbed.sandbox import enter_node, node_launcher, uids
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import House, ended, eventually, need_namespaces
+from tests.gridportal.testbed.networks import few_nodes
 
 pytestmark = pytest.mark.grid
 CHECKOUT = Path(__file__).parents[3]
@@ -300,7 +301,7 @@ def test_a_fork_bomb_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path
     if os.geteuid() != 0:
         pytest.skip("an ordinary user's own processes would count too")
     monkeypatch.setenv("GRIDPORTAL_GRID_PROCESSES", "64")
-    launch.up("crossbar10", tmp_path / "grid", with_parent=True)
+    launch.up(few_nodes(tmp_path), tmp_path / "grid", with_parent=True)
     house = House(tmp_path, Grid(tmp_path / "grid"), "root")
     try:
         bomb = "bomb() { bomb & bomb & sleep 600; }; bomb 2>/dev/null & "
@@ -331,7 +332,7 @@ def test_an_owner_may_be_a_user_of_the_machine(monkeypatch: pytest.MonkeyPatch, 
     if os.geteuid() != 0:
         pytest.skip("not root")
     monkeypatch.setenv("GRIDPORTAL_GRID_USERS", '{"ann": "nobody", "eve": "root", "max": "no-such-user"}')
-    launch.up("crossbar10", tmp_path / "grid", mode="unshaped", with_parent=True)
+    launch.up(few_nodes(tmp_path), tmp_path / "grid", mode="unshaped", with_parent=True)
     house = House(tmp_path, Grid(tmp_path / "grid"), "unshaped")
     try:
         assert house.run("id -un", owner="ann") == ["nobody"]
@@ -350,7 +351,7 @@ def test_programs_elsewhere_still_run_and_an_administrator_may_show_more(
     (shown / "tool").write_text("#!/bin/sh\necho ran\n")
     (shown / "tool").chmod(0o755)
     monkeypatch.setenv("GRIDPORTAL_GRID_SHOW", json.dumps([str(shown)]))
-    launch.up("crossbar10", tmp_path / "grid", mode="unshaped", with_parent=True)
+    launch.up(few_nodes(tmp_path), tmp_path / "grid", mode="unshaped", with_parent=True)
     house = House(tmp_path, Grid(tmp_path / "grid"), "unshaped")
     try:
         assert house.run(f"{shown}/tool; ls {CHECKOUT / 'docs'} | grep -c applications.md") == ["ran", "1"]

@@ -18,6 +18,7 @@ from gridportal.testbed.run_memory import RunMemories
 from gridportal.testbed.sandbox.order import Limits
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import House, ended, eventually, need_namespaces
+from tests.gridportal.testbed.networks import few_nodes
 
 SMALL = 128 * 2**20
 HOG = f"exec {sys.executable} -c 'held = []\nwhile True: held.append(bytearray(2**20))'"
@@ -38,7 +39,7 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         patch.setenv("GRIDPORTAL_GRID_MEMORY", str(SMALL))
         patch.setenv("GRIDPORTAL_GRID_PROCESSES", "100")
         home = tmp_path_factory.mktemp("small")
-        launch.up("crossbar10", home / "grid", mode=request.param, with_parent=True)
+        launch.up(few_nodes(home, 7), home / "grid", mode=request.param, with_parent=True)
         house = House(home, Grid(home / "grid"), request.param)
         if not all(house.grid.status()["isolation"]["limits"].values()):
             house.grid.down()
@@ -48,6 +49,7 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.grid
+@pytest.mark.in_turn("small")
 def test_what_takes_all_memory_of_its_node_is_ended_and_the_neighbour_goes_on(small: House) -> None:
     assert small.grid.status()["isolation"]["limits"] == {"memory": SMALL, "processes": 100}
     neighbour, folder = small.start("touch ready; until [ -e go ]; do sleep 0.2; done; echo fine", "ann", ("n2",))
@@ -65,6 +67,7 @@ def test_what_takes_all_memory_of_its_node_is_ended_and_the_neighbour_goes_on(sm
 
 
 @pytest.mark.grid
+@pytest.mark.in_turn("small")
 def test_files_in_memory_count_too_and_go_with_their_run(small: House) -> None:
     key, folder = small.start("head -c 200M /dev/zero > /dev/shm/file; echo written", nodes=("n3",))
     assert "jobs may take 0.125 GiB of memory" in ended(small.grid, key)["reason"]
@@ -78,6 +81,7 @@ def test_files_in_memory_count_too_and_go_with_their_run(small: House) -> None:
 
 
 @pytest.mark.grid
+@pytest.mark.in_turn("small")
 def test_a_run_is_held_to_the_memory_of_its_ranks_on_each_node(small: House) -> None:
     """Two ranks on a node have twice as much there; the node's other runs are not held to it."""
     hold = f"{sys.executable} -c 'held = bytearray(45 * 2**20); print(len(held))'"
@@ -92,6 +96,7 @@ def test_a_run_is_held_to_the_memory_of_its_ranks_on_each_node(small: House) -> 
 
 
 @pytest.mark.grid
+@pytest.mark.in_turn("small")
 def test_a_fork_bomb_fills_its_node_only(small: House) -> None:
     """Also where all jobs run as one user, whose processes are counted together."""
     key, folder = small.start(BOMB + " > count; : > ready; exec sleep 600", nodes=("n4",))
@@ -172,7 +177,7 @@ def test_a_grid_in_another_mount_namespace_leaves_an_idle_grids_groups_alone(tmp
         pytest.skip("needs root")
     need_namespaces()
     state = State(tmp_path / "grid")
-    launch.up("crossbar10", state.root, with_parent=True)
+    launch.up(few_nodes(tmp_path), state.root, with_parent=True)
     try:
         tops = cgroups.existing(state)
         if not tops:
@@ -180,7 +185,7 @@ def test_a_grid_in_another_mount_namespace_leaves_an_idle_grids_groups_alone(tmp
         elsewhere = "from gridportal.testbed import cgroups; cgroups.sweep(lambda state: state.record() is not None)"
         hide = f'mount -t tmpfs none "$1" && exec {sys.executable} -c "{elsewhere}"'
         subprocess.run(["unshare", "--mount", "sh", "-ec", hide, "sh", str(tmp_path)], check=True, timeout=60)
-        assert all(len([each for each in top.iterdir() if each.is_dir()]) == 11 for top in tops)
+        assert all(len([each for each in top.iterdir() if each.is_dir()]) == 3 + 1 for top in tops)
     finally:
         Grid(state.root).down()
     eventually(lambda: not any(top.exists() for top in tops), "the end of the groups")

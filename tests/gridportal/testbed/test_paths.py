@@ -13,6 +13,7 @@ from gridportal.testbed import environment, launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import ended, eventually, need_namespaces
+from tests.gridportal.testbed.networks import few_nodes
 
 WORLD = "from mpi4py import MPI; import sys; c = MPI.COMM_WORLD; n = c.allreduce(1); c.rank or print(n, sys.argv[1:])"
 
@@ -23,7 +24,8 @@ def grid(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     if not request.param:
         need_namespaces()
     root = tmp_path_factory.mktemp("paths") / "sp ace" / "it's h"
-    launch.up("crossbar10", root, mode=request.param or None, with_parent=True)
+    file = few_nodes(tmp_path_factory.mktemp("topology"), 5)
+    launch.up(file, root, mode=request.param or None, with_parent=True)
     yield Grid(root)
     Grid(root).down()
 
@@ -60,7 +62,7 @@ def test_mpiexec_itself_may_lie_in_a_folder_with_a_space(grid: Grid, tmp_path: P
 
 def test_the_launchers_folder_is_plain_and_goes_with_the_grid(tmp_path: Path) -> None:
     root = tmp_path / "sp ace"
-    launch.up("cmu8", root, mode="unshaped", with_parent=True)
+    launch.up(few_nodes(tmp_path), root, mode="unshaped", with_parent=True)
     folder = Path(str((State(root).record() or {})["socket"])).parent
     assert (folder / "enter-node").resolve() == root / "enter-node"
     assert " " not in str(folder)
@@ -71,7 +73,7 @@ def test_the_launchers_folder_is_plain_and_goes_with_the_grid(tmp_path: Path) ->
 
 def test_the_launchers_folder_goes_with_a_grid_that_was_killed(tmp_path: Path) -> None:
     root = tmp_path / "sp ace"
-    process, _ = launch.up("cmu8", root, mode="unshaped")
+    process, _ = launch.up(few_nodes(tmp_path), root, mode="unshaped")
     folder = Path(str((State(root).record() or {})["socket"])).parent
     process.kill()
     process.wait(timeout=60)

@@ -16,6 +16,7 @@ from gridportal.testbed import client, launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import ended, eventually
+from tests.gridportal.testbed.networks import few_nodes
 
 
 def test_a_script_runs_in_its_directory_and_leaves_output_and_exit_code(plain: Grid, tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ def test_a_signal_reaches_the_script(plain: Grid, tmp_path: Path) -> None:
 def test_the_daemons_own_secrets_do_not_reach_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://u:hush@h/d")
     root = tmp_path / "grid"
-    launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    launch.up(few_nodes(tmp_path), root, mode="unshaped", with_parent=True)
     done = Grid(root).run(["n1"], ["env"])
     Grid(root).down()
     assert "hush" not in done[0]["output"]
@@ -84,7 +85,7 @@ def test_a_run_that_cannot_be_started_has_failed_with_the_reason(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     root = tmp_path / "grid"
-    launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    launch.up(few_nodes(tmp_path), root, mode="unshaped", with_parent=True)
     (tmp_path / "run").mkdir()
     Grid(root).submit("no-bash", "true\n", ["n1"], str(tmp_path / "run"))
     state = ended(Grid(root), "no-bash")
@@ -101,7 +102,7 @@ def test_after_a_crash_a_lost_run_is_unknown_and_not_started_again(tmp_path: Pat
     root, lost, done = tmp_path / "grid", tmp_path / "lost", tmp_path / "done"
     lost.mkdir()
     done.mkdir()
-    process, _ = launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    process, _ = launch.up(few_nodes(tmp_path), root, mode="unshaped", with_parent=True)
     grid = Grid(root)
     grid.submit("done", "exit 4\n", ["n1"], str(done))
     ended(grid, "done")
@@ -113,7 +114,7 @@ def test_after_a_crash_a_lost_run_is_unknown_and_not_started_again(tmp_path: Pat
     process.wait(timeout=60)
     with State(root).runs.open("a", encoding="utf-8") as table:
         table.write('\n{"id": "lost", "end": {"exit_code": 0, "sig')
-    launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    launch.up(few_nodes(tmp_path), root, mode="unshaped", with_parent=True)
     grid.submit("lost", "echo started >> count\n", ["n1"], str(lost))
     states = grid.poll(["lost", "done"])
     grid.down()

@@ -30,7 +30,7 @@ def alone(tmp_path_factory):
     return mpi.events(run_dir)
 
 
-@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.slow), 3, 5])
+@pytest.mark.parametrize("ranks", [5, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (2, 3))])
 def test_the_checksum_is_that_of_one_rank(ranks, alone, tmp_path):
     done = mpi.run(ranks, AIRSHED, "--class", "S", run_dir=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -52,7 +52,7 @@ def test_every_hour_runs_through_its_phases(alone):
     assert [phase["iteration"] for phase in phases if phase["phase"] == "output"] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("ranks", [1, 3, 5])
+@pytest.mark.parametrize("ranks", [3, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 5))])
 def test_a_field_survives_both_exchanges_and_the_gathering(ranks):
     done = mpi.run(ranks, "tests.gridportal.workloads.airshed_exchange")
     assert json.loads(done.stdout) == {"columns": True, "planes": True, "gathered": True}

@@ -35,6 +35,7 @@ def test_class_s_reaches_the_official_norms(alone):
     assert result["figures"]["error_norms"][4] == pytest.approx(8.9269630987491446e-04, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_the_norms_on_four_ranks_are_those_of_one(alone, tmp_path):
     done = mpi.run(4, BT, "--class", "S", run_dir=tmp_path)
     assert done.returncode == 0, done.stderr

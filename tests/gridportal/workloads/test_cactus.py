@@ -28,7 +28,10 @@ def serial(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return result(run_dir)
 
 
-@pytest.mark.parametrize(("ranks", "shares"), [(2, "146,54"), (4, ""), (3, "0.2,12,1")])
+@pytest.mark.parametrize(
+    ("ranks", "shares"),
+    [(3, "0.2,12,1"), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((2, "146,54"), (4, "")))],
+)
 def test_the_field_is_that_of_one_rank_bit_for_bit(
     ranks: int, shares: str, serial: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -50,7 +53,7 @@ def test_phases_cover_all_iterations_and_tell_the_planes(tmp_path: Path) -> None
     assert all(phase["communicate"] > 0 and phase["compute"] > 0 for phase in phases[1:4])
 
 
-@pytest.mark.parametrize("ranks", [3, 1])
+@pytest.mark.parametrize("ranks", [3, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_run_that_was_stopped_ends_with_the_same_bits(ranks: int, serial: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / "stop").touch()

@@ -62,7 +62,7 @@ def test_on_four_ranks_messages_run_between_three_pairs():
     ("ranks", "arguments", "sentence"),
     [
         (3, ["--class", "S"], "error: ranks is 3; accepted is a power of two such as 1, 2, 4 or 8."),
-        (4, ["--class", "Q"], "error: class is 'Q'; accepted is one of S, W, A, B."),
+        (2, ["--class", "Q"], "error: class is 'Q'; accepted is one of S, W, A, B."),
     ],
 )
 def test_wrong_input_gets_one_sentence_and_exit_code_2(ranks, arguments, sentence):

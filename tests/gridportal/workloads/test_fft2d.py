@@ -68,7 +68,10 @@ def test_one_rank_transposes_by_itself():
     ("ranks", "arguments", "sentence"),
     [
         (2, ["--size", "8"], "error: size is 8; accepted is a whole number from 16 to 16384."),
-        (17, ["--size", "16"], "error: ranks is 17; accepted is 1 to 16, a row for each at least."),
+        pytest.param(
+            *(17, ["--size", "16"], "error: ranks is 17; accepted is 1 to 16, a row for each at least."),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_wrong_input_gets_one_sentence_and_exit_code_2(ranks, arguments, sentence):

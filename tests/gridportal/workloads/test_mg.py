@@ -51,6 +51,7 @@ def test_class_w_reaches_the_official_norm(tmp_path):
     assert mpi.events(tmp_path)[-1]["figures"]["norm"] == pytest.approx(0.6467329375339e-05, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_ranks_that_have_no_point_of_the_coarsest_level_sit_it_out(tmp_path):
     assert sum(make_level(rank, 16, 2).alive for rank in range(16)) == 8
     assert mpi.run(16, MG, "--class", "S", run_dir=tmp_path).returncode == 0

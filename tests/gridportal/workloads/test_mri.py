@@ -30,7 +30,7 @@ def test_one_rank_works_itself_and_is_verified(alone):
     assert result["figures"]["motion_error"] < 1e-12
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_the_pictures_are_the_same_whoever_computed_them(ranks, alone, tmp_path):
     figures = run(ranks, tmp_path)[-1]["figures"]
     assert figures["checksum"] == alone[-1]["figures"]["checksum"]

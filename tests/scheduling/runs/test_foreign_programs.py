@@ -18,7 +18,7 @@ from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from tests.scheduling.portal import Portal
 
-pytestmark = pytest.mark.grid
+pytestmark = [pytest.mark.grid, pytest.mark.slow]
 
 RING = r"""
 #include <mpi.h>

@@ -1,11 +1,12 @@
 """Programs of test_hostile_programs as jobs of a real Slurm: the same ends, whoever watches over them.
 
-Every third, which is some of each kind: all 68 take more than two minutes there.
+Every sixth, and another sixth under `make test-slow`: all 68 take more than two minutes there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,14 +19,19 @@ from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from tests.scheduling.runs.hostile_programs import PROGRAMS, Hostile
-from tests.scheduling.runs.test_hostile_programs import LIMIT, World, forget_all, run_all
+from tests.scheduling.runs.test_hostile_programs import LIMIT, World, asked_for, forget_all, run_all
 
 pytestmark = [pytest.mark.grid, pytest.mark.slurm, pytest.mark.django_db, pytest.mark.timeout(900)]
 SOME = PROGRAMS[::3]
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+def world(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    django_db_setup: None,
+    django_db_blocker: Any,
+) -> Iterator[World]:
     try:
         place.check(machine.choose()[0], accounting=False)
     except BackendError as error:
@@ -36,13 +42,19 @@ def world(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, djang
     clusters = {"grid": Cluster(name="grid", backend="slurm", state_dir=root)}
     try:
         with override_settings(CLUSTERS=clusters, PORTAL=portal), django_db_blocker.unblock():
-            yield run_all(Grid(root), process, SOME)
+            yield run_all(Grid(root), process, asked_for(request.session, Path(__file__)))
             forget_all()
     finally:
         Grid(root).down()
 
 
-@pytest.mark.parametrize("program", SOME, ids=lambda program: program.name)
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(each, id=each.name, marks=[pytest.mark.slow] if place % 2 else [])
+        for place, each in enumerate(SOME)
+    ],
+)
 def test_a_hostile_program_ends_with_a_reason_and_its_pages_answer(world: World, program: Hostile) -> None:
     ended = world.ended[program.name]
     assert ended.state in program.states, ended.reason

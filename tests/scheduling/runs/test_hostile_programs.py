@@ -87,18 +87,18 @@ def world(
     clusters = {"grid": Cluster(name="grid", backend="grid", state_dir=root)}
     try:
         with override_settings(CLUSTERS=clusters, PORTAL=portal), django_db_blocker.unblock():
-            yield run_all(Grid(root), process, asked_for(request.session))
+            yield run_all(Grid(root), process, asked_for(request.session, Path(__file__), BIG))
             forget_all()
     finally:
         limits.undo()
         Grid(root).down()
 
 
-def asked_for(session: pytest.Session) -> list[Hostile]:
-    """The programs of the tests of this file that are going to run, and the big one."""
-    found = [BIG]
+def asked_for(session: pytest.Session, file: Path, *always: str) -> list[Hostile]:
+    """The programs of the tests of this file that are going to run, and those that always do."""
+    found = list(always)
     for item in session.items:
-        if item.path == Path(__file__) and isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+        if item.path == file and isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             found.append(item.callspec.params["program"].name)
     return [program for program in PROGRAMS if program.name in found]
 

@@ -51,7 +51,7 @@ def test_a_job_that_is_cancelled_ends(portal: Portal) -> None:
 
 
 def test_jobs_wait_for_slots_that_others_have(portal: Portal) -> None:
-    jobs = [submit(portal, nodes=4) for _ in range(2)]
+    jobs = [submit(portal, "nas-ep", nodes=4) for _ in range(2)]
     stories = [portal.to_the_end(job) for job in jobs]
     assert {story["state"] for story in stories} == {"succeeded"}
 

@@ -107,6 +107,7 @@ def printed(backend: Backend, folder: Path) -> str:
     return log
 
 
+@pytest.mark.in_turn("kind")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cluster", ["grid", "slurm"])
 def test_ranks_run_where_they_were_placed_and_share_the_memory_of_their_node(
@@ -152,6 +153,7 @@ def placed(backend: Backend, folder: Path, name: str, **values: Any) -> str:
     return log
 
 
+@pytest.mark.in_turn("cluster")
 @pytest.mark.parametrize("cluster", ["grid", "slurm"])
 def test_lammps_runs_with_eight_ranks_on_four_nodes(backends: dict[str, Backend], tmp_path: Path, cluster: str) -> None:
     need("lmp", "mpirun.openmpi")

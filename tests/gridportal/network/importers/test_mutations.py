@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gridportal.base.errors import GridPortalError
 from gridportal.network.importers import read
+from tests.examples import examples
 
 FABRIC = Path(__file__).with_name("fabric.ibnetdiscover").read_text(encoding="utf-8")
 CONF = """\
@@ -92,7 +93,7 @@ def mutated(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(134, fuzz=400))
 @given(mutated(), st.sampled_from([None, 1e9]))
 def test_a_mutated_file_is_read_or_answered_in_sentences(text: str, capacity: float | None) -> None:
     found = read(text, "net", nodes={"n1", "node01", "a"}, capacity=capacity)

@@ -10,6 +10,7 @@ import pytest
 
 from gridportal.base import processes as shell
 from gridportal.runtime.srs.library import building
+from tests import migrated
 from tests.scheduling.profiles.tracing.conftest import need
 
 HERE = Path(__file__).parent
@@ -17,20 +18,22 @@ Compiled = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
-    """compiled(mpicc, source, *flags) -> the program, built as the guide has it; skips where there is no such MPI."""
-    folder = tmp_path_factory.mktemp("programs")
+def compiled() -> Compiled:
+    """compiled(mpicc, source, *flags) -> the program, built as the guide has it, once for all processes of a run; skips
+    where there is no such MPI."""
 
     def go(mpicc: str, source: str, *more: str) -> Path:
-        compiler = mpicc.replace("mpicc", "mpifort") if source.endswith(".F90") else mpicc
-        library = folder / Path(mpicc).name
-        if not library.exists():
-            building.build(need(mpicc, "gcc"), library)
-        program = library / "".join((Path(source).stem, *more))
-        if not program.exists():
+        name = f"srs-{Path(mpicc).name.replace('.', '-')}"
+        need(mpicc, "gcc")
+        library = migrated.made_once(name, lambda folder: building.build(mpicc, folder))
+        compiler = need(mpicc.replace("mpicc", "mpifort") if source.endswith(".F90") else mpicc)
+
+        def make(folder: Path) -> None:
+            folder.mkdir()
             # As numpy computes: a product is rounded before it is added.
-            words = [need(compiler), "-O1", "-ffp-contract=off", *more, "-o", str(program), str(HERE / source)]
+            words = [compiler, "-O1", "-ffp-contract=off", *more, "-o", str(folder / "program"), str(HERE / source)]
             shell.run([*words, *shlex.split(building.link_flags(library))], timeout=240)
-        return program
+
+        return migrated.made_once("".join((name, "-", Path(source).stem, *more)), make) / "program"
 
     return go

@@ -145,7 +145,7 @@ def test_the_only_checkpoint_is_kept_while_its_depot_does_not_answer(
     assert (again["restart"], again["began"]) == (1, first)
 
 
-@pytest.mark.parametrize(("keep", "copies"), [(Keep.DEPOTS, 2), (Keep.BOTH, 1)])
+@pytest.mark.parametrize(("keep", "copies"), [pytest.param(Keep.DEPOTS, 2, marks=pytest.mark.slow), (Keep.BOTH, 1)])
 def test_a_second_copy_survives_a_lost_node(
     world: World, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: Keep, copies: int
 ) -> None:
@@ -191,7 +191,7 @@ def test_it_goes_on_while_a_checkpoint_is_written_in_the_background(
     assert done["blocked"] < done["writing"]
 
 
-@pytest.mark.parametrize("victim", [0, -1])
+@pytest.mark.parametrize("victim", [0, pytest.param(-1, marks=pytest.mark.slow)])
 def test_a_rank_that_is_killed_while_it_writes_in_the_background_leaves_the_checkpoint_before(
     world: World, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, victim: int
 ) -> None:

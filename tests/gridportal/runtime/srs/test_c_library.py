@@ -161,7 +161,9 @@ def test_what_cannot_be_written_stops_nothing(program: Program, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("every", "every_calls"), [(0, 40), (0.05, 0)], ids=["calls", "seconds"])
-@pytest.mark.parametrize("in_foreground", [0, 1], ids=["background", "foreground"])
+@pytest.mark.parametrize(
+    "in_foreground", [0, pytest.param(1, marks=pytest.mark.slow)], ids=["background", "foreground"]
+)
 def test_checkpoints_that_nobody_asks_for(
     program: Program,
     tmp_path: Path,

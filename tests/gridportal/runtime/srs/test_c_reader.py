@@ -28,6 +28,7 @@ from gridportal.runtime.srs import checkpoint_files, compiled_copy, layouts
 from gridportal.runtime.srs.checkpoint_manifest import BadCheckpointError, Shard, StoredArray
 from gridportal.runtime.srs.layouts import Layout
 from gridportal.runtime.srs.library import building
+from tests.examples import examples
 from tests.gridportal.runtime.depot.depots import MASTER, depot
 from tests.gridportal.runtime.srs.ways import SHAPES, local, ways
 from tests.scheduling.profiles.tracing.conftest import need
@@ -51,7 +52,7 @@ PARTS = (
     *compiled_copy.PARTS,
 )
 CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
-WIDE = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+WIDE = settings(max_examples=examples(67, fuzz=200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 class Reader:
@@ -123,7 +124,7 @@ def write(folder: Path, whole: np.ndarray, layout: Layout) -> None:
 
 
 @given(st.data(), SHAPES, TYPES)
-@settings(WIDE, max_examples=100)
+@settings(WIDE, max_examples=examples(34, fuzz=100))
 def test_every_rank_gets_the_same_bits(reader: Reader, data: Any, shape: tuple[int, ...], kind: str) -> None:
     old, new = data.draw(ways(shape)), data.draw(ways(shape))
     whole = np.arange(np.prod(shape, dtype=int)).astype(kind).reshape(shape)

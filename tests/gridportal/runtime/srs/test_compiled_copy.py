@@ -18,6 +18,7 @@ from gridportal.runtime.srs import compiled_copy, layouts
 from gridportal.runtime.srs.compiled_copy import CopyKind
 from gridportal.runtime.srs.layouts import Layout
 from gridportal.runtime.srs.redistribution import Redistribution
+from tests.examples import examples
 from tests.gridportal.runtime.srs.ways import SHAPES, local, ways
 from tests.scheduling.profiles.tracing.conftest import need
 
@@ -31,7 +32,7 @@ def compiler() -> str:
 
 
 @given(st.data(), SHAPES, TYPES)
-@settings(max_examples=200)
+@settings(max_examples=examples(67, fuzz=200))
 def test_every_rank_gets_the_same_bits(compiler: str, data: Any, shape: tuple[int, ...], kind: str) -> None:
     old, new = data.draw(ways(shape)), data.draw(ways(shape))
     whole = np.arange(np.prod(shape, dtype=int)).astype(kind).reshape(shape)

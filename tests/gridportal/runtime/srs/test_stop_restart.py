@@ -100,7 +100,7 @@ def ranks_of(folder: Path) -> list[int]:
     return sorted(found)
 
 
-@pytest.mark.parametrize("victim", [0, -1])
+@pytest.mark.parametrize("victim", [0, pytest.param(-1, marks=pytest.mark.slow)])
 def test_a_rank_that_is_killed_while_checkpoints_are_written_costs_the_latest_steps_only(
     tmp_path: Path, victim: int
 ) -> None:

@@ -55,18 +55,24 @@ def test_what_stops_on_four_ranks_goes_on_with_others(program: str, ranks: int, 
 
 
 @pytest.mark.parametrize(
-    "program", ["lu_system", *(pytest.param(name, marks=pytest.mark.slow) for name in ("qr", "eigenvalues"))]
+    ("program", "ranks"),
+    [
+        ("lu_system", 2),
+        *(pytest.param(name, 4, marks=pytest.mark.slow) for name in ("lu_system", "qr", "eigenvalues")),
+    ],
 )
-def test_a_stop_changes_no_bit_where_the_grid_stays(program: str, tmp_path: Path) -> None:
+def test_a_stop_changes_no_bit_where_the_grid_stays(program: str, ranks: int, tmp_path: Path) -> None:
     size = ("--size", "200", "--block", "16")
-    assert stopped(4, program, tmp_path / "stopped", *size) < 200 // 16
-    again = solved(4, program, tmp_path / "stopped", *size)
-    whole = solved(4, program, tmp_path / "whole", *size)
+    assert stopped(ranks, program, tmp_path / "stopped", *size) < 200 // 16
+    again = solved(ranks, program, tmp_path / "stopped", *size)
+    whole = solved(ranks, program, tmp_path / "whole", *size)
     name = "error" if program == "eigenvalues" else "residual"
     assert again[-1]["figures"][name] == whole[-1]["figures"][name] > 0
 
 
-@by_program
+@pytest.mark.parametrize(
+    "program", ["qr", *(pytest.param(name, marks=pytest.mark.slow) for name in ("lu_system", "eigenvalues"))]
+)
 def test_another_matrix_does_not_go_on_from_a_checkpoint(program: str, tmp_path: Path) -> None:
     stopped(2, program, tmp_path, "--size", "200", "--block", "16")
     done = mpi.run(2, f"gridportal.workloads.dense.{program}", "--size", "100", run_dir=tmp_path)

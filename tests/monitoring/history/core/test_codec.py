@@ -14,6 +14,7 @@ from monitoring.history.core.arrivals import in_order
 from monitoring.history.core.blocks import Column, decode, decode_frame, encode, encode_frame, merged
 from monitoring.history.core.levels import COARSE, FINE, rounded
 from monitoring.history.core.rollup import HOUR, MINUTE, filled, rolled
+from tests.examples import examples
 
 sizes = st.integers(0, 60)
 ints = st.integers(-(2**50), 2**50)
@@ -55,7 +56,7 @@ def test_integers_of_any_length_come_back(value: int) -> None:
 
 
 @given(columns)
-@settings(max_examples=300)
+@settings(max_examples=examples(100, fuzz=300))
 def test_values_come_back_to_half_a_per_cent_at_least(values: np.ndarray) -> None:
     found = codec.unpack_values(codec.pack_values(values), len(values))
     assert (np.abs(found - values) <= np.maximum(5.001e-3 * np.abs(values), 1e-30)).all()

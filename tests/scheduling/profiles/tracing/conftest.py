@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gridportal.base import file_lock
 from scheduling.profiles.adapters import trace_library
 from scheduling.profiles.core.trace import Trace
 from scheduling.runs.adapters import recorder
@@ -25,10 +27,22 @@ LAUNCHERS = {
 Traced = Callable[..., Trace]
 
 
+def libraries() -> Path:
+    """Where the libraries of a run are kept, for all its processes."""
+    folder = Path(os.environ["TESTS_HOME"], "libraries")
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def recording_library(mpicc: str, cache: Path) -> Path:
+    """The one for this MPI; of several processes that want it one builds it. Skips where there is no such MPI."""
+    with file_lock.hold(cache / f"{Path(mpicc).name}.lock", patience=240):
+        return recorder.built(need(mpicc, "gcc"), cache)
+
+
 @pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where this session's libraries are kept."""
-    return tmp_path_factory.mktemp("libraries")
+def cache() -> Path:
+    return libraries()
 
 
 @pytest.fixture
@@ -36,7 +50,7 @@ def traced(cache: Path, tmp_path: Path) -> Traced:
     """traced(mpicc, ranks, *argv, code=0) -> the trace; skips where there is no such MPI."""
 
     def go(mpicc: str, ranks: int, *argv: str, code: int = 0) -> Trace:
-        library = recorder.built(need(mpicc, "gcc"), cache)
+        library = recording_library(mpicc, cache)
         folder = tmp_path / "trace"
         words = [*LAUNCHERS[mpicc], "-n", str(ranks), *recorder.prefix(library, folder), *argv]
         done = subprocess.run(words, capture_output=True, text=True, timeout=240)

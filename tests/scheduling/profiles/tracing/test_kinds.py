@@ -61,6 +61,7 @@ def test_each_kind_of_call_is_counted(traced: Traced, program: tuple[str, str], 
         assert skeleton.build(found, target=1.0).segments
 
 
+@pytest.mark.in_turn("program")
 def test_bytes_of_files_are_no_messages(traced: Traced, program: tuple[str, str], tmp_path: Path) -> None:
     found = profile.of_trace(traced(program[0], 2, program[1], "i", str(tmp_path)))
     assert found.file_bytes == (2 * 400, 2 * (800 + 80))
@@ -69,6 +70,7 @@ def test_bytes_of_files_are_no_messages(traced: Traced, program: tuple[str, str]
     assert profile.parse(profile.document(found)).limits == found.limits
 
 
+@pytest.mark.in_turn("program")
 def test_calls_of_threads_are_counted_for_each(traced: Traced, program: tuple[str, str], tmp_path: Path) -> None:
     found = traced(program[0], 2, program[1], "t", str(tmp_path))
     assert sorted(found.processes[1].threads) == [0, 10, 20]
@@ -125,6 +127,7 @@ def test_a_program_of_sessions_alone_is_recorded(traced: Traced, tmp_path: Path)
     assert profile.of_trace(found).sizes[0, 1] == 4
 
 
+@pytest.mark.in_turn("program")
 def test_programs_that_another_launcher_starts_are_told_as_copies(
     program: tuple[str, str], cache: Path, tmp_path: Path
 ) -> None:

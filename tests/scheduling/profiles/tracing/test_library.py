@@ -160,7 +160,7 @@ def test_an_mpi4py_program_is_recorded_through_its_large_count_calls(traced: Tra
     assert any(phase.repeats == 15 for phase in seen.phases)
 
 
-@pytest.mark.parametrize("program", ["qr", "lu_system"])
+@pytest.mark.parametrize("program", [pytest.param("qr", marks=pytest.mark.slow), "lu_system"])
 def test_dense_factorizations_talk_along_rows_and_columns(traced: Traced, program: str) -> None:
     words = [sys.executable, "-m", f"gridportal.workloads.dense.{program}", "--size", "250", "--block", "32"]
     found = in_a_second(profile.of_trace(traced(MPICH, 6, *words)))
