@@ -6,7 +6,7 @@ import shlex
 
 from gridportal.base import run_files
 from gridportal.base.batch_system import RunSpec
-from gridportal.slurm.submit import SlurmOptions, argv, job_name, script
+from gridportal.slurm.submit import NEXT_PART, SlurmOptions, argv, job_name, script
 
 #: What is the portal's own affair: by name and comment it finds its jobs, and would take this one for its own.
 _PORTALS = ("--parsable", "--job-name=", "--comment=", "--hold")
@@ -24,5 +24,5 @@ def by_hand(spec: RunSpec, options: SlurmOptions) -> str:
     words = [word for word in argv(spec, options)[1:] if not word.startswith(_PORTALS)]
     lines = [f"--job-name={job_name(spec.key)}-by-hand", *words]
     first, _, rest = script(spec, options).partition("\n")
-    asked = "".join(f"#SBATCH {shlex.quote(line)}\n" for line in lines)
+    asked = "".join(f"#SBATCH {'hetjob' if line == NEXT_PART else shlex.quote(line)}\n" for line in lines)
     return f"{first}\n{asked}{_HEADER.format(exit=shlex.quote(f'{spec.run_dir}/{run_files.EXIT}'))}{rest}"

@@ -26,7 +26,8 @@ class SlurmForecast:
         Nothing is submitted. Raises RefusedError where a submission would be refused, BackendError after `timeout`.
         """
         chosen = options or self.options
-        argv = [*sbatch.argv(spec, chosen), "--test-only"]
+        command, *words = sbatch.argv(spec, chosen)
+        argv = [command, "--test-only", *words]
         done = self.slurm.run(argv, stdin=sbatch.script(spec, chosen), timeout=timeout)
         if done.returncode != 0:
             error = self.slurm.failure(argv, done)

@@ -7,7 +7,7 @@ import math
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gridportal.base import run_files
@@ -18,6 +18,8 @@ from gridportal.base.rank_order import is_even
 from gridportal.base.rank_places import ranks_by_node
 from gridportal.slurm.values import when
 
+#: Between the parts of a job on sbatch's command line.
+NEXT_PART = ":"
 #: Options of SlurmOptions and of sbatch that are a text and have the same name.
 _TEXTS = ("partition", "account", "qos", "reservation", "constraint", "gres", "licenses", "dependency")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -28,7 +30,7 @@ _COUNTED = re.compile(r"(?P<name>[^:]+(?::[A-Za-z][^:]*)?)(?::(?P<count>\d+)(?P<
 _ENDS = """\
 ends=${{SLURM_JOB_END_TIME:-}}
 if [ -z "$ends" ]; then
-  ends=$(SLURM_TIME_FORMAT=%s timeout 20 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e 2> /dev/null)
+  ends=$(SLURM_TIME_FORMAT=%s timeout 20 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e 2> /dev/null | head -n 1)
 fi
 case ${{ends:-unknown}} in
   unknown) {unknown} ;;
@@ -56,7 +58,7 @@ for word in "$@"; do
   [[ $word == \\"*\\" ]] && word=${{word:1:-1}}
   words+=("$word")
 done
-{whole}exec srun --quiet --overlap --nodes=1 --ntasks=1{cpus} --nodelist="$node" --mpi=none --input=none "${{words[@]}}"
+{whole}exec srun --quiet --overlap --nodes=1 --ntasks=1{more} --nodelist="$node" --mpi=none --input=none "${{words[@]}}"
 END_OF_LAUNCHER
 chmod +x "$HYDRA_LAUNCHER_EXEC"
 """
@@ -64,6 +66,22 @@ chmod +x "$HYDRA_LAUNCHER_EXEC"
 _WHOLE = """\
 # All ranks of the node are started by this: it has all that the job has there.
 unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
+"""
+#: Of a job in parts each has nodes of its own: an srun is told in which part a node is.
+_PARTS = """\
+case $node in
+{cases}
+esac
+# Open MPI's words are for the shell that ssh would have had.
+[[ "$*" == " "* || "$*" == *";"* ]] && words=(bash -c "$*")
+"""
+#: Open MPI knows the nodes of the first part alone: it is to take them from its file of hosts, and to start its daemons
+#: as over ssh, by what mpiexec starts its proxies with. PRRTE is what starts them for Open MPI 5.
+_OVER_SSH = """\
+export OMPI_MCA_ras=^slurm OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_no_tree_spawn=1
+export OMPI_MCA_plm_rsh_agent="$HYDRA_LAUNCHER_EXEC"
+export PRTE_MCA_ras=^slurm PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_no_tree_spawn=1
+export PRTE_MCA_plm_ssh_agent="$HYDRA_LAUNCHER_EXEC"
 """
 # mpiexec splits this name at spaces: where the run directory has some, the launcher is found on PATH.
 _SPACED = 'export HYDRA_LAUNCHER_EXEC={launcher} PATH="$PATH":{run_dir}\n'
@@ -73,7 +91,8 @@ _SPACED = 'export HYDRA_LAUNCHER_EXEC={launcher} PATH="$PATH":{run_dir}\n'
 class SlurmOptions(JobOptions):
     """What a person may choose of a cluster, and what the portal adds. `time_limit` in seconds.
 
-    `environment`: what the job sees of the one who submits: all of it, none (a login's), or nil (nothing).
+    `environment`: what the job sees of the one who submits: all of it, none (a login's), or nil (nothing). `shared`:
+    several jobs may be on a node at a time, so that whole nodes are not asked for without need.
     """
 
     licenses: str = ""
@@ -82,6 +101,7 @@ class SlurmOptions(JobOptions):
     requeue: bool = False
     hold: bool = False
     environment: Literal["ALL", "NONE", "NIL"] = "ALL"
+    shared: bool = False
 
 
 def job_name(key: str) -> str:
@@ -99,14 +119,33 @@ def job_name(key: str) -> str:
 def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
     """sbatch's argument list. Raises InputError for no nodes, control characters or amounts below one.
 
-    Slurm gives each node of a job as much as every other. Where some have more ranks than others it is asked for whole
+    Slurm gives each node of a job as much as every other. Where some have more ranks than others and nodes are shared,
+    the job is made of parts (a heterogeneous job), one for each number of ranks a node. Else it is asked for whole
     nodes: by the most ranks of a node it would look for room on all of them that a small one need not have.
     """
     _check(spec, options)
+    words = ["sbatch", "--parsable"]
+    for number, nodes in enumerate(_parts(spec, options)):
+        here = replace(spec, nodes=tuple(node for node in spec.nodes if node in nodes))
+        words += [*([NEXT_PART] if number else []), *_asked(here, options)]
+    return words
+
+
+def _parts(spec: RunSpec, options: SlurmOptions) -> list[list[str]]:
+    """The nodes in parts of one number of ranks each, that of rank 0 first; one part where it is as good."""
+    ranks = ranks_by_node(spec.nodes)
+    if not options.shared or options.exclusive:
+        return [list(ranks)]
+    parts: dict[int, list[str]] = {}
+    for node, count in ranks.items():
+        parts.setdefault(count, []).append(node)
+    return list(parts.values())
+
+
+def _asked(spec: RunSpec, options: SlurmOptions) -> list[str]:
+    """What a job, or a part of one, asks for."""
     nodes = ranks_by_node(spec.nodes)
     arguments = [
-        "sbatch",
-        "--parsable",
         f"--job-name={job_name(spec.key)}",
         f"--comment={spec.key}",
         f"--nodes={len(nodes)}",
@@ -179,17 +218,27 @@ def script(spec: RunSpec, options: SlurmOptions | None = None) -> str:
     first, _, rest = spec.script.partition("\n")
     if not first.startswith("#!"):
         first, rest = "#!/bin/bash", spec.script
+    parts = _parts(spec, options or SlurmOptions())
     preamble = _ends(_limits(spec, options or SlurmOptions())) + _PREAMBLE.format(
         hosts=shlex.quote(f"{spec.run_dir}/{run_files.SLURM_HOSTS}"),
         launcher=shlex.quote(f"{spec.run_dir}/{run_files.SLURM_LAUNCHER}"),
         name=run_files.SLURM_LAUNCHER,
         nodes=" ".join(shlex.quote(node) for node in spec.nodes),
-        whole=_WHOLE if spec.cpus_per_rank > 1 or len(set(spec.nodes)) < len(spec.nodes) else "",
-        cpus=_cpus_of_ranks(spec),
+        whole=(_WHOLE if spec.cpus_per_rank > 1 or len(set(spec.nodes)) < len(spec.nodes) else "") + _part_of(parts),
+        more=_cpus_of_ranks(spec) + (' --het-group="$part"' if len(parts) > 1 else ""),
     )
     if len(spec.run_dir.split()) > 1:
         preamble += _SPACED.format(launcher=run_files.SLURM_LAUNCHER, run_dir=shlex.quote(spec.run_dir))
+    preamble += _OVER_SSH if len(parts) > 1 else ""
     return f"{first}\n{preamble}{rest}"
+
+
+def _part_of(parts: Sequence[Sequence[str]]) -> str:
+    """The lines of the launcher that say in which part of the job a node is."""
+    if len(parts) < 2:
+        return ""
+    cases = (f"  {'|'.join(nodes)}) part={number} ;;" for number, nodes in enumerate(parts))
+    return _PARTS.format(cases="\n".join(cases))
 
 
 def _ends(limits: Sequence[float]) -> str:

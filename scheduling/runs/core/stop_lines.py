@@ -102,8 +102,15 @@ signal_ranks() {{
   fi
   unset SLURM_HOSTFILE SLURM_DISTRIBUTION SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_TASKS_PER_NODE
   unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
-  timeout {patience} srun --quiet --overlap --nodes="$SLURM_JOB_NUM_NODES" --ntasks="$SLURM_JOB_NUM_NODES" \\
-    --ntasks-per-node=1 --mpi=none --input=none bash {file} "$1"
+  # Once for each part of a heterogeneous job.
+  local part nodes
+  for ((part = 0; part < ${{SLURM_HET_SIZE:-1}}; part++)); do
+    nodes=SLURM_JOB_NUM_NODES_HET_GROUP_$part
+    nodes=${{!nodes:-$SLURM_JOB_NUM_NODES}}
+    timeout {patience} srun --quiet --overlap --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 \\
+      ${{SLURM_HET_SIZE:+--het-group=$part}} --mpi=none --input=none bash {file} "$1" &
+  done
+  wait
 }}
 """
 #: Seconds that a command for the stop, or a signal to the ranks, may take.

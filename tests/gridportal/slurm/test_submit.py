@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,46 @@ def test_nodes_with_unlike_numbers_of_ranks_are_asked_for_as_a_whole() -> None:
     assert {"--nodes=2", "--ntasks=4", "--nodelist=n1,n2"} <= set(words)
     assert words[-3:] == ["--gres=gpu:2", "--mem=0", "--exclusive"]
     assert not [word for word in words if word.startswith("--ntasks-per-node")]
+
+
+def test_where_nodes_are_shared_unlike_numbers_of_ranks_are_parts_of_one_job() -> None:
+    nodes = ("n2", "n1", "n2", "n3", "n2")
+    spec = RunSpec("k", "true", nodes, "/r", 90.0, cpus_per_rank=2, memory_per_rank=300, gres_per_rank="gpu:2")
+    words = argv(spec, SlurmOptions(shared=True, partition="main"))
+    one, other = words[2 : words.index(":")], words[words.index(":") + 1 :]
+    assert {"--nodes=1", "--ntasks=3", "--ntasks-per-node=3", "--nodelist=n2", "--gres=gpu:6", "--mem=900M"} <= set(one)
+    assert {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--nodelist=n1,n3", "--gres=gpu:2"} <= set(other)
+    same = {"--job-name=gp-k", "--comment=k", "--time=2", "--partition=main", "--cpus-per-task=2"}
+    assert same <= set(one) & set(other)
+    assert "--exclusive" not in words
+    whole = argv(spec, SlurmOptions(shared=True, exclusive=True))
+    assert ":" not in whole
+    assert "--exclusive" in whole
+    assert ":" not in argv(replace(spec, nodes=("n1", "n2")), SlurmOptions(shared=True))
+
+
+def test_the_launchers_of_a_job_in_parts_say_in_which_a_node_is(tmp_path: Path) -> None:
+    spec = RunSpec("k", "#!/bin/bash\nenv", ("n2", "n1", "n2"), str(tmp_path))
+    text = script(spec, SlurmOptions(shared=True))
+    done = subprocess.run(["bash", "-s"], input=text, capture_output=True, text=True, check=True, timeout=20)
+    assert f"OMPI_MCA_plm_rsh_agent={tmp_path}/slurm.launch" in done.stdout.splitlines()
+    bin_dir = tmp_path / "bin"
+    bin_dir.mkdir()
+    (bin_dir / "srun").write_text('#!/bin/sh\necho "$@"\n')
+    (bin_dir / "srun").chmod(0o755)
+    for node, part in (("n2", 0), ("n1", 1)):
+        argv_ = [f"{tmp_path}/slurm.launch", "-x", node, "proxy"]
+        path = {"PATH": f"{bin_dir}:/usr/bin:/bin"}
+        started = subprocess.run(argv_, capture_output=True, text=True, check=True, timeout=20, env=path)
+        assert f"--het-group={part} " in started.stdout
+    assert "--het-group" not in script(spec)
+
+
+def test_by_hand_parts_stand_one_after_the_other() -> None:
+    lines = by_hand(RunSpec("k", "true", ("n1", "n2", "n1"), "/r"), SlurmOptions(shared=True)).splitlines()
+    at = lines.index("#SBATCH hetjob")
+    assert "#SBATCH --nodelist=n1" in lines[:at]
+    assert "#SBATCH --nodelist=n2" in lines[at:]
 
 
 @pytest.mark.parametrize(

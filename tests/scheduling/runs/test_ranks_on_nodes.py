@@ -17,6 +17,7 @@ from gridportal.base.batch_system import Backend, BackendState, RunSpec
 from gridportal.base.errors import BackendError
 from gridportal.slurm.backend import SlurmBackend
 from gridportal.slurm.commands import SlurmCommands
+from gridportal.slurm.submit import SlurmOptions
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
@@ -135,6 +136,30 @@ def test_two_threads_a_rank_are_told_and_given(
         folder = start(backend, tmp_path / f"{cluster}-{kind}-threads", nodes, argv, cpus_per_rank=2, **KINDS[kind][1])
         ranks = re.findall(RANK, printed(backend, folder))
         assert [(host, threads) for _, host, _, threads, _ in ranks] == [(node, "2") for node in nodes]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_nodes_that_others_use_too_unlike_numbers_of_ranks_have_room_beside_them(
+    backends: dict[str, Backend], programs: Path, tmp_path: Path, kind: str
+) -> None:
+    """Of a node with two processors and one with four others have one; each rank is where it was placed."""
+    backend, shared = backends["slurm"], SlurmOptions(shared=True)
+    assert isinstance(backend, SlurmBackend)
+    others = tmp_path / f"{kind}-others"
+    others.mkdir()
+    beside = RunSpec(others.name, "sleep 600", ("duo3", "quad1"), str(others), LONGEST, memory_per_rank=50)
+    backend.submit(beside, shared)
+    nodes = ("quad1", "duo3", "quad1", "quad1")
+    folder = tmp_path / f"{kind}-parts"
+    folder.mkdir()
+    text = render(Script("ranks on nodes", "random", nodes, (built(kind, programs),), str(folder), **KINDS[kind][1]))
+    backend.submit(RunSpec(folder.name, text, nodes, str(folder), LONGEST, memory_per_rank=50), shared)
+    log = printed(backend, folder)
+    assert backend.poll([beside.key])[beside.key].state is BackendState.RUNNING
+    backend.cancel(beside.key)
+    ranks = re.findall(RANK, log)
+    assert [host for _, host, _, _, _ in ranks] == list(nodes), log
+    assert [int(count) for _, _, count, _, _ in ranks] == [3, 1, 3, 3], log
 
 
 #: Eight ranks on four nodes, of which two have three, and the next rank is never on the same node.

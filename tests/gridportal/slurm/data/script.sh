@@ -1,7 +1,7 @@
 #!/bin/bash
 ends=${SLURM_JOB_END_TIME:-}
 if [ -z "$ends" ]; then
-  ends=$(SLURM_TIME_FORMAT=%s timeout 20 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e 2> /dev/null)
+  ends=$(SLURM_TIME_FORMAT=%s timeout 20 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e 2> /dev/null | head -n 1)
 fi
 case ${ends:-unknown} in
   unknown) export GRIDPORTAL_ENDS_AT=$(($(date +%s) + 120)) ;;
