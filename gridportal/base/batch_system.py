@@ -29,7 +29,8 @@ class RunSpec:
 
     What each rank needs, where the backend gives such things to jobs: processors, `memory_per_rank` in MB of 2**20
     bytes, and `gres_per_rank` as gpu:1. `job_dir`: a folder of its job that lives over all its runs, empty for none.
-    `grace`: seconds between TERM and KILL, where the backend itself does not say; on Slurm they are its KillWait."""
+    `grace`: seconds between TERM and KILL, where the backend itself does not say; on Slurm they are its KillWait.
+    `finds_nodes`: whether what starts its ranks asks the cluster for its nodes, and is not told them (srun)."""
 
     key: str
     script: str
@@ -42,6 +43,7 @@ class RunSpec:
     gres_per_rank: str = ""
     job_dir: str = ""
     grace: float = GRACE
+    finds_nodes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError, RefusedError
+from gridportal.base.rank_order import is_even
 from gridportal.slurm import associations, qos
 from gridportal.slurm import submit as sbatch
 from gridportal.slurm.associations import Association
@@ -62,7 +64,7 @@ class SlurmBackend:
         A first attempt asks Slurm nothing. A retry looks the key up before, and after: should an earlier attempt
         have reached Slurm late, the job submitted last is cancelled.
         """
-        chosen = options or self._options
+        chosen = self._with_parts(spec, options or self._options)
         argv, script = sbatch.argv(spec, chosen), sbatch.script(spec, chosen)
         with attempt(spec.run_dir, spec.key, patience=4 * self._write.timeout) as first:
             if first:
@@ -144,6 +146,12 @@ class SlurmBackend:
             return sbatch.parse_id(self._write.ask(argv, stdin=script))
         except RefusedError as error:
             raise RefusedError(sbatch.blamed(str(error), options)) from error
+
+    def _with_parts(self, spec: RunSpec, options: SlurmOptions) -> SlurmOptions:
+        """Whole nodes in place of parts where no scheduler would ever start those; asked only where it matters."""
+        if not options.shared or is_even(spec.nodes) or self.cluster().starts_parts:
+            return options
+        return replace(options, shared=False)
 
     def _keep_one(self, key: str, mine: str) -> str:
         keep = self.find(key) or mine

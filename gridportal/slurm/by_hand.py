@@ -6,7 +6,8 @@ import shlex
 
 from gridportal.base import run_files
 from gridportal.base.batch_system import RunSpec
-from gridportal.slurm.submit import NEXT_PART, SlurmOptions, argv, job_name, script
+from gridportal.slurm.job_parts import NEXT_PART
+from gridportal.slurm.submit import SlurmOptions, argv, job_name, script
 
 #: What is the portal's own affair: by name and comment it finds its jobs, and would take this one for its own.
 _PORTALS = ("--parsable", "--job-name=", "--comment=", "--hold")

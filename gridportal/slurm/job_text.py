@@ -127,6 +127,8 @@ def _record_job(record: dict[str, str]) -> Job | None:
     identity, state = record.get("JobId", ""), record.get("JobState", "")
     if record.get("ArrayJobId") and record.get("ArrayTaskId", "").isdigit():
         identity = f"{record['ArrayJobId']}_{record['ArrayTaskId']}"
+    if record.get("HetJobId") and record.get("HetJobOffset", "").isdigit():
+        identity = f"{record['HetJobId']}+{record['HetJobOffset']}"
     if not is_id(identity) or clean_state(state) not in STATES:
         log.warning("scontrol wrote a job without a known id or state: %r, %r", identity, state)
         return None

@@ -16,10 +16,9 @@ from gridportal.base.errors import BackendError, InputError
 from gridportal.base.job_options import JobOptions
 from gridportal.base.rank_order import is_even
 from gridportal.base.rank_places import ranks_by_node
+from gridportal.slurm.job_parts import MOST_PARTS, NEXT_PART, OVER_SSH, job_parts, part_of_node
 from gridportal.slurm.values import when
 
-#: Between the parts of a job on sbatch's command line.
-NEXT_PART = ":"
 #: Options of SlurmOptions and of sbatch that are a text and have the same name.
 _TEXTS = ("partition", "account", "qos", "reservation", "constraint", "gres", "licenses", "dependency")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -67,22 +66,6 @@ _WHOLE = """\
 # All ranks of the node are started by this: it has all that the job has there.
 unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
 """
-#: Of a job in parts each has nodes of its own: an srun is told in which part a node is.
-_PARTS = """\
-case $node in
-{cases}
-esac
-# Open MPI's words are for the shell that ssh would have had.
-[[ "$*" == " "* || "$*" == *";"* ]] && words=(bash -c "$*")
-"""
-#: Open MPI knows the nodes of the first part alone: it is to take them from its file of hosts, and to start its daemons
-#: as over ssh, by what mpiexec starts its proxies with. PRRTE is what starts them for Open MPI 5.
-_OVER_SSH = """\
-export OMPI_MCA_ras=^slurm OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_no_tree_spawn=1
-export OMPI_MCA_plm_rsh_agent="$HYDRA_LAUNCHER_EXEC"
-export PRTE_MCA_ras=^slurm PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_no_tree_spawn=1
-export PRTE_MCA_plm_ssh_agent="$HYDRA_LAUNCHER_EXEC"
-"""
 # mpiexec splits this name at spaces: where the run directory has some, the launcher is found on PATH.
 _SPACED = 'export HYDRA_LAUNCHER_EXEC={launcher} PATH="$PATH":{run_dir}\n'
 
@@ -127,19 +110,17 @@ def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
     words = ["sbatch", "--parsable"]
     for number, nodes in enumerate(_parts(spec, options)):
         here = replace(spec, nodes=tuple(node for node in spec.nodes if node in nodes))
-        words += [*([NEXT_PART] if number else []), *_asked(here, options)]
+        # Slurm adds up the licenses of all parts.
+        words += [NEXT_PART, *_asked(here, replace(options, licenses=""))] if number else _asked(here, options)
     return words
 
 
 def _parts(spec: RunSpec, options: SlurmOptions) -> list[list[str]]:
-    """The nodes in parts of one number of ranks each, that of rank 0 first; one part where it is as good."""
-    ranks = ranks_by_node(spec.nodes)
-    if not options.shared or options.exclusive:
-        return [list(ranks)]
-    parts: dict[int, list[str]] = {}
-    for node, count in ranks.items():
-        parts.setdefault(count, []).append(node)
-    return list(parts.values())
+    """The nodes in parts of one number of ranks each; one part where that is as good, or where the launcher would know
+    the first alone."""
+    parts = job_parts(spec.nodes)
+    in_parts = options.shared and not options.exclusive and not spec.finds_nodes and len(parts) <= MOST_PARTS
+    return parts if in_parts else [list(ranks_by_node(spec.nodes))]
 
 
 def _asked(spec: RunSpec, options: SlurmOptions) -> list[str]:
@@ -224,21 +205,14 @@ def script(spec: RunSpec, options: SlurmOptions | None = None) -> str:
         launcher=shlex.quote(f"{spec.run_dir}/{run_files.SLURM_LAUNCHER}"),
         name=run_files.SLURM_LAUNCHER,
         nodes=" ".join(shlex.quote(node) for node in spec.nodes),
-        whole=(_WHOLE if spec.cpus_per_rank > 1 or len(set(spec.nodes)) < len(spec.nodes) else "") + _part_of(parts),
+        whole=(_WHOLE if spec.cpus_per_rank > 1 or len(set(spec.nodes)) < len(spec.nodes) else "")
+        + part_of_node(parts),
         more=_cpus_of_ranks(spec) + (' --het-group="$part"' if len(parts) > 1 else ""),
     )
     if len(spec.run_dir.split()) > 1:
         preamble += _SPACED.format(launcher=run_files.SLURM_LAUNCHER, run_dir=shlex.quote(spec.run_dir))
-    preamble += _OVER_SSH if len(parts) > 1 else ""
+    preamble += OVER_SSH if len(parts) > 1 else ""
     return f"{first}\n{preamble}{rest}"
-
-
-def _part_of(parts: Sequence[Sequence[str]]) -> str:
-    """The lines of the launcher that say in which part of the job a node is."""
-    if len(parts) < 2:
-        return ""
-    cases = (f"  {'|'.join(nodes)}) part={number} ;;" for number, nodes in enumerate(parts))
-    return _PARTS.format(cases="\n".join(cases))
 
 
 def _ends(limits: Sequence[float]) -> str:

@@ -14,13 +14,15 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """`accounting`: sacct answers. `min_job_age`: seconds that an ended job stays in squeue."""
+    """`accounting`: sacct answers. `min_job_age`: seconds that an ended job stays in squeue. `starts_parts`: whether
+    its scheduler starts jobs of several parts."""
 
     name: str
     version: tuple[int, int, int]
     accounting: bool
     min_job_age: float
     topology: str = ""
+    starts_parts: bool = True
 
     @property
     def warning(self) -> str:
@@ -58,4 +60,5 @@ def parse_config(output: str) -> Cluster:
         storage not in ("", "(null)", "none", "accounting_storage/none"),
         float(age[0]) if age else 300.0,
         values.get("TopologyPlugin", ""),
+        values.get("SchedulerType", "sched/backfill") == "sched/backfill",
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import PurePath
 
 from gridportal.base.errors import InputError
 
@@ -22,6 +24,16 @@ def usual_launcher(mpi: str) -> tuple[str, ...]:
     ('mpirun', 'mpiexec')
     """
     return OPEN_MPI_LAUNCHER if is_open_mpi(mpi) else LAUNCHER
+
+
+def is_given_nodes(launcher: Sequence[str]) -> bool:
+    """Whether a launcher is told the nodes, by a list or a file, and does not ask the cluster for them.
+
+    >>> is_given_nodes(LAUNCHER), is_given_nodes(("srun", "-n", "{ranks}")), is_given_nodes(("env", "H={hostfile}"))
+    (True, False, False)
+    """
+    starts = any(PurePath(word).name.startswith(("mpiexec", "mpirun", "orterun", "prterun")) for word in launcher)
+    return starts and any("{hosts}" in word or "{hostfile}" in word for word in launcher)
 
 
 def is_open_mpi(mpi: str) -> bool:

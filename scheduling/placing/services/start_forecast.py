@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
@@ -16,6 +16,7 @@ from gridportal.base.errors import BackendError, InputError, RefusedError
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.services.backends import backend, cluster_setting, slurm_options
+from scheduling.runs.services.scripts import finds_nodes
 
 log = logging.getLogger(__name__)
 #: Seconds for all questions together. Slurm answers in milliseconds, unless it is busy: then the estimate stands.
@@ -56,7 +57,8 @@ def forecast_starts(asked: Job | JobSpec, groups: Iterable[Sequence[str]], owner
 def _as_submitted(asked: Job | JobSpec, nodes: tuple[str, ...]) -> RunSpec:
     ranks = asked.rank_request
     needs = (ranks.cpus_per_rank, ranks.memory_per_rank, ranks.gres_per_rank)
-    return RunSpec("preview", "#!/bin/bash\n", nodes, "/", asked.time_limit, "", *needs)
+    spec = RunSpec("preview", "#!/bin/bash\n", nodes, "/", asked.time_limit, "", *needs)
+    return replace(spec, finds_nodes=finds_nodes(asked))
 
 
 def _ask(forecast: StartForecast, spec: RunSpec) -> float | RefusedError | None:

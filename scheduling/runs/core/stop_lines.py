@@ -100,17 +100,19 @@ signal_ranks() {{
     bash {file} "$1"
     return
   fi
+  if [ -n "${{SLURM_HET_SIZE:-}}" ]; then
+    # A job in parts: its launcher knows in which of them each node is.
+    local node
+    for node in $(sort -u {hosts}); do
+      timeout {patience} "$HYDRA_LAUNCHER_EXEC" "$node" bash {file} "$1" &
+    done
+    wait
+    return
+  fi
   unset SLURM_HOSTFILE SLURM_DISTRIBUTION SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_TASKS_PER_NODE
   unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
-  # Once for each part of a heterogeneous job.
-  local part nodes
-  for ((part = 0; part < ${{SLURM_HET_SIZE:-1}}; part++)); do
-    nodes=SLURM_JOB_NUM_NODES_HET_GROUP_$part
-    nodes=${{!nodes:-$SLURM_JOB_NUM_NODES}}
-    timeout {patience} srun --quiet --overlap --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 \\
-      ${{SLURM_HET_SIZE:+--het-group=$part}} --mpi=none --input=none bash {file} "$1" &
-  done
-  wait
+  timeout {patience} srun --quiet --overlap --nodes="$SLURM_JOB_NUM_NODES" --ntasks="$SLURM_JOB_NUM_NODES" \\
+    --ntasks-per-node=1 --mpi=none --input=none bash {file} "$1"
 }}
 """
 #: Seconds that a command for the stop, or a signal to the ranks, may take.
@@ -173,5 +175,6 @@ def _to_ranks(run_dir: str) -> str:
         name=run_files.RANK_SIGNAL,
         mark=MARK,
         variable=run_files.RUN_DIR_VARIABLE,
+        hosts=shlex.quote(f"{run_dir}/{run_files.SLURM_HOSTS}"),
         patience=_PATIENCE,
     )

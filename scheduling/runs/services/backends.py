@@ -58,8 +58,8 @@ def slurm_options(options: ClusterOptions, cluster: str) -> SlurmOptions | None:
         return None
     defaults = {name: getattr(configured, name) for name in ("partition", "account", "qos")}
     whole = {"exclusive": configured.share_nodes is False}
-    rest = {"requeue": configured.requeue, "shared": bool(configured.share_nodes)}
-    return SlurmOptions(**{**defaults, **whole, **options.document()}, **rest)
+    shared = bool(configured.share_nodes)
+    return SlurmOptions(**{**defaults, **whole, **options.document()}, requeue=configured.requeue, shared=shared)
 
 
 def check_owner(cluster: Cluster, owner: User) -> None:

@@ -13,7 +13,7 @@ from gridportal.base import run_files
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import GridPortalError
 from gridportal.base.job_files import CHECKPOINTS, CHECKPOINTS_VARIABLE
-from monitoring.clusters.selectors import setting
+from monitoring.clusters.selectors import configured, setting
 from scheduling.jobs.core import launcher, parameters
 from scheduling.jobs.core.own_restart import with_restart
 from scheduling.jobs.core.program_request import USUAL
@@ -129,7 +129,7 @@ def _script(
             run_dir=directory,
             environment={**cluster.environment, **application.environment, **_of_job(job, directory)},
             name=job.name,
-            launcher=_launcher(application, cluster),
+            launcher=launcher_of(application, cluster),
             modules=(*cluster.modules, *application.modules),
             mpi=application.mpi,
             again=_starts_again(cluster),
@@ -189,7 +189,13 @@ def _finalizer(job: Job | JobSpec, directory: str) -> list[Path]:
         return []
 
 
-def _launcher(application: Application, cluster: Cluster) -> tuple[str, ...]:
+def finds_nodes(job: Job | JobSpec) -> bool:
+    """Whether what starts the job's ranks asks the cluster for its nodes (srun), and is not told them."""
+    cluster = configured().get(job.cluster)
+    return cluster is not None and not launcher.is_given_nodes(launcher_of(job.application, cluster))
+
+
+def launcher_of(application: Application, cluster: Cluster) -> tuple[str, ...]:
     """The program's own, else the cluster's, else MPICH's mpiexec.
 
     A program of the portal's own Python, or of the one that the cluster names, is started by the mpiexec beside that

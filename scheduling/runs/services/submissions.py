@@ -31,6 +31,7 @@ from scheduling.jobs.services.leases import MAX_ATTEMPTS
 from scheduling.runs.services import job_depots, job_folder
 from scheduling.runs.services.backends import backend
 from scheduling.runs.services.placed_inputs import put_inputs
+from scheduling.runs.services.scripts import finds_nodes
 from scheduling.runs.services.sharing import share
 
 log = logging.getLogger(__name__)
@@ -129,7 +130,8 @@ def spec_of(row: Submission, nodes: Sequence[str], seconds: float | None) -> Run
     asked, person = row.job.rank_request, row.job.owner.username
     needs = (asked.cpus_per_rank, asked.memory_per_rank, asked.gres_per_rank)
     grace = settings.PORTAL.stop_grace if row.job.application.stop_means else GRACE
-    return RunSpec(row.key, row.script, tuple(nodes), row.run_dir, seconds, person, *needs, grace=grace)
+    spec = RunSpec(row.key, row.script, tuple(nodes), row.run_dir, seconds, person, *needs, grace=grace)
+    return replace(spec, finds_nodes=finds_nodes(row.job))
 
 
 def is_refused(row: Submission, error: Exception) -> bool:

@@ -121,6 +121,7 @@ def scontrol(state):
         print(f"AccountingStorageType   = accounting_storage/{'slurmdbd' if state['accounting'] else 'none'}")
         print("ClusterName             = fake\nMinJobAge               = 300 sec")
         print(f"SLURM_VERSION           = {state['version']}")
+        print(f"SchedulerType           = {state.get('scheduler', 'sched/backfill')}")
     elif "nodes" in ARGV and "--json" in ARGV:
         print(json.dumps({"nodes": [{"name": "n1", "state": ["IDLE"], "cpus": 4}], "errors": []}))
     elif "nodes" in ARGV:

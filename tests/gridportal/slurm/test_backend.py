@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,21 @@ def test_a_heterogeneous_job_runs_while_any_part_runs(slurm: FakeSlurm, backend:
     slurm.job("8+0", "COMPLETED")
     slurm.job("8+1", "RUNNING")
     assert backend.poll(["8"])["8"].state is BackendState.RUNNING
+
+
+def test_where_no_scheduler_starts_parts_whole_nodes_are_asked_for(
+    slurm: FakeSlurm, backend: SlurmBackend, spec: RunSpec, tmp_path: Path
+) -> None:
+    for number, scheduler in enumerate(("sched/backfill", "sched/builtin")):
+        slurm.set(scheduler=scheduler)
+        (tmp_path / scheduler).mkdir(parents=True)
+        uneven = replace(spec, key=f"uneven-{number}", nodes=("n1", "n2", "n1"), run_dir=str(tmp_path / scheduler))
+        SlurmBackend(SlurmCommands(timeout=10)).submit(uneven, SlurmOptions(shared=True))
+    in_parts, whole = (call["argv"] for call in slurm.calls("sbatch"))
+    assert ":" in in_parts
+    assert "--exclusive" not in in_parts
+    assert ":" not in whole
+    assert "--exclusive" in whole
 
 
 def test_free_text_may_hold_any_character_that_can_be_typed(slurm: FakeSlurm, backend: SlurmBackend) -> None:

@@ -178,6 +178,16 @@ def test_where_nodes_are_shared_unlike_numbers_of_ranks_are_parts_of_one_job() -
     assert ":" not in whole
     assert "--exclusive" in whole
     assert ":" not in argv(replace(spec, nodes=("n1", "n2")), SlurmOptions(shared=True))
+    assert ":" not in argv(replace(spec, finds_nodes=True), SlurmOptions(shared=True))
+    many = tuple(f"n{size}" for size in range(1, 130) for _ in range(size))
+    assert argv(replace(spec, nodes=many[1:]), SlurmOptions(shared=True)).count(":") == 127
+    assert "--exclusive" in argv(replace(spec, nodes=many), SlurmOptions(shared=True))
+
+
+def test_licenses_are_asked_for_once_whatever_the_number_of_parts() -> None:
+    words = argv(RunSpec("k", "true", ("n1", "n2", "n1"), "/r"), SlurmOptions(shared=True, licenses="solver:2"))
+    assert words.count("--licenses=solver:2") == 1
+    assert words.index("--licenses=solver:2") < words.index(":")
 
 
 def test_the_launchers_of_a_job_in_parts_say_in_which_a_node_is(tmp_path: Path) -> None:

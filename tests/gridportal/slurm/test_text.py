@@ -37,6 +37,11 @@ def test_a_line_of_sacct_is_a_job() -> None:
     assert job.ended_at == time.mktime((2026, 11, 20, 19, 22, 30, 0, 0, -1))
 
 
+def test_scontrol_tells_the_parts_of_a_job_by_their_place() -> None:
+    lines = "".join(f"JobId={5 + n} HetJobId=5 HetJobOffset={n} JobName=gp-k JobState=RUNNING\n" for n in (0, 1))
+    assert [(job.id, job.root) for job in job_text.parse_scontrol(lines)] == [("5+0", "5"), ("5+1", "5")]
+
+
 def test_scontrols_job_is_read_on_one_line_and_on_many() -> None:
     words = [
         "JobId=5 ArrayJobId=4 ArrayTaskId=2 JobName=a b=c",

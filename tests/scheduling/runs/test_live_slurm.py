@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -440,6 +441,64 @@ def test_held_and_dependent_jobs_say_what_they_wait_for(hpc: LiveSlurm, owner: A
     hpc.until(depends, "the dependency to be told")
     go(hpc, first)
     hpc.follow(job, "succeeded")
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_of_unlike_numbers_of_ranks_is_one_job_though_slurm_has_it_in_parts(
+    hpc: LiveSlurm, owner: Any, settings: Any
+) -> None:
+    """Held, released, put back and ended: one state, one log and one end, from squeue and from the accounts."""
+    settings.CLUSTERS = {"hpc": settings.CLUSTERS["hpc"].model_copy(update={"share_nodes": True})}
+    first = begun(hpc, hpc.submit(owner, WAIT, 6, options={"exclusive": True}))
+    job = hpc.submit(owner, WAIT, 2, ranks=5, busy_policy="wait")
+    number = hpc.number(job)
+    assert len(hpc.ask("squeue", "-h", f"--jobs={number}").splitlines()) == 2
+    queue_actions.hold_job(owner, job)
+    following.poll_runs()
+    job.refresh_from_db()
+    assert "It is held by" in explained(job)
+    go(hpc, first)
+    hpc.follow(first, "succeeded")
+    assert set(hpc.ask("squeue", "-h", "-o", "%t", f"--jobs={number}").split()) == {"PD"}
+    queue_actions.release_job(owner, job)
+    all_ranks_begin(hpc, job)
+    queue_actions.requeue_job(owner, job)
+    again(hpc, job)
+    all_ranks_begin(hpc, job)
+    nodes = hpc.run(job).placement.nodes
+    assert sorted(Counter(nodes).values()) in ([1, 4], [2, 3])
+    go(hpc, job)
+    hpc.follow(job, "succeeded")
+    assert hpc.hosts(job) == [nodes, nodes]
+    assert (job.runs.count(), hpc.number(job)) == (1, number)
+    assert [event.to_state for event in job.events.all()].count("succeeded") == 1
+    hpc.until(lambda: not hpc.ask("squeue", "-h", "-t", "all"), "squeue to forget it")
+    ended = hpc_backend().poll([number])[number]
+    assert (ended.state.value, ended.exit_code, ended.signal) == ("finished", 0, None)
+
+
+def test_a_job_in_parts_is_cancelled_as_a_whole_whether_it_waits_or_runs(
+    hpc: LiveSlurm, owner: Any, settings: Any
+) -> None:
+    settings.CLUSTERS = {"hpc": settings.CLUSTERS["hpc"].model_copy(update={"share_nodes": True})}
+    runs = hpc.submit(owner, WAIT, 2, ranks=5)
+    all_ranks_begin(hpc, runs)
+    waits = hpc.submit(owner, WAIT, 6, ranks=23, busy_policy="wait")
+    assert hpc.number(waits)
+    for job in (waits, runs):
+        submission.cancel_job(owner, job)
+        hpc.follow(job, "cancelled")
+    hpc.until(lambda: not hpc.ask("squeue", "-h", "-t", "PD,R"), "all parts to leave the queue")
+    assert message(waits.reason) == f"Cancelled by {owner} before it started."
+
+
+def all_ranks_begin(hpc: LiveSlurm, job: Job) -> None:
+    """Running, with a file of every rank."""
+    hpc.follow(job, "running")
+    directory = Path(hpc.run(job).run_dir)
+    hpc.until(lambda: len(list(directory.glob("begun.*"))) == len(hpc.run(job).placement.nodes), "all ranks")
 
 
 # --- others -----------------------------------------------------------------------------------------------------------

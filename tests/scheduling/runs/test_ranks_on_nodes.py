@@ -23,6 +23,7 @@ from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import OPEN_MPI_LAUNCHER
+from scheduling.jobs.core.program_request import ProgramRequest
 from scheduling.runs.adapters.grid import GridBackend
 from scheduling.runs.core.script import Script, render
 from tests.applications.conftest import example, need
@@ -160,6 +161,39 @@ def test_on_nodes_that_others_use_too_unlike_numbers_of_ranks_have_room_beside_t
     ranks = re.findall(RANK, log)
     assert [host for _, host, _, _, _ in ranks] == list(nodes), log
     assert [int(count) for _, _, count, _, _ in ranks] == [3, 1, 3, 3], log
+
+
+#: Notes what it hears, by the rank.
+LISTEN = (
+    'rank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}; trap "echo rank $rank heard; exit 0" USR1 TERM; touch begun.$rank; '
+    "while :; do sleep 0.1; done"
+)
+
+
+def test_all_parts_of_a_job_hear_that_it_is_to_stop_and_end_with_it(
+    backends: dict[str, Backend], tmp_path: Path
+) -> None:
+    """By what each launcher hands on, and by a signal to the ranks alone, which is sent in each part."""
+    backend, nodes = backends["slurm"], ("quad1", "duo3", "quad1")
+    assert isinstance(backend, SlurmBackend)
+    runs = {("mpich", "USR1"): 1, ("openmpi", "USR1"): 2, ("mpich", "TERM"): 3}
+    folders = {}
+    for (kind, signal), number in runs.items():
+        need(Path(KINDS[kind][1]["launcher"][0]).name)
+        folder = folders[kind, signal] = tmp_path / f"stop-{number}"
+        folder.mkdir()
+        stop = ProgramRequest.read({"signal": signal})
+        script = Script("stops", "random", nodes, ("bash", "-c", LISTEN), str(folder), stop=stop, **KINDS[kind][1])
+        spec = RunSpec(folder.name, render(script), nodes, str(folder), LONGEST, memory_per_rank=20)
+        backend.submit(spec, SlurmOptions(shared=True))
+    for folder in folders.values():
+        for _ in looks(LONGEST):
+            if len(list(folder.glob("begun.*"))) == len(nodes):
+                break
+        backend.signal(folder.name, 10)
+    for folder in folders.values():
+        log = printed(backend, folder)
+        assert sorted(re.findall(r"rank (\d) heard", log)) == ["0", "1", "2"], log
 
 
 #: Eight ranks on four nodes, of which two have three, and the next rank is never on the same node.
