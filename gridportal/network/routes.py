@@ -7,7 +7,7 @@ Source: Pattern 2003, 2.4 (a path can include network routers but not other comp
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -20,6 +20,7 @@ from gridportal.network.topology import Topology
 _Ints = NDArray[np.int64]
 _FAR = 1 << 60
 Spread = tuple[tuple[int, float], ...]
+_Parts = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,8 @@ class Core:
         self.searches: dict[tuple[int, ...], Search] = {}
         self.entries: dict[int, tuple[int, ...]] = {}
         self.beside: dict[int, dict[int, list[int]]] = {}
+        self.inner_ways: dict[tuple[int, tuple[int, ...]], tuple[tuple[int, ...], bool]] = {}
+        self.inner_spreads: dict[tuple[_Parts, tuple[int, ...]], tuple[Spread, _Parts]] = {}
         inner = [
             arc
             for arc, (a, b) in enumerate(zip(routes.tail, routes.head, strict=True))
@@ -212,6 +215,8 @@ class Core:
         fixed = self.rules.paths.get((names[a].id, names[b].id))
         if fixed is not None:
             return self._fixed(fixed)
+        if not self.rules.tables and self.rules.rule != "ecmp-hash":
+            return self._between_switches(a, b)
         arcs: list[int] = []
         several, here = False, a
         while here != b and len(arcs) <= self.count:
@@ -224,6 +229,35 @@ class Core:
         if here != b:
             return None
         return Path(tuple(arcs), several, self._spread(a, b) if several and self.rules.rule == "ecmp" else ())
+
+    def _between_switches(self, a: int, b: int) -> Path | None:
+        """The way to the first switch, then what all flows between two switches take, then to the node itself."""
+        first = self.following(a, b)
+        if not first:
+            return None
+        here = self.routes.head[first[0]]
+        arcs, several = ((), False) if here == b else self._inner_way(here, b)
+        several |= len(first) > 1
+        last = [] if here == b else self._arcs(self.routes.head[arcs[-1]] if arcs else here, b)
+        if here != b and not last:
+            return None
+        several |= len(last) > 1
+        return Path(
+            (first[0], *arcs, *last[:1]), several, self._spread(a, b) if several and self.rules.rule == "ecmp" else ()
+        )
+
+    def _inner_way(self, here: int, b: int) -> tuple[tuple[int, ...], bool]:
+        """The arcs from a switch to the first on its way that node b hangs on, and whether others were as short."""
+        key = here, self.entries_of(b)
+        if key not in self.inner_ways:
+            arcs: list[int] = []
+            several = False
+            while here not in key[1] and (following := self.search(b).closer(here)):
+                several |= len(following) > 1
+                arcs.append(following[0])
+                here = self.routes.head[arcs[-1]]
+            self.inner_ways[key] = tuple(arcs), several
+        return self.inner_ways[key]
 
     def following(self, here: int, b: int) -> list[int]:
         """The arcs on which a node may send what is meant for node b, the one that the short rule takes first."""
@@ -271,22 +305,42 @@ class Core:
         return zlib.crc32(f"{names[a].id}\0{names[b].id}\0{names[here].id}".encode())
 
     def _spread(self, a: int, b: int) -> Spread:
-        """The even parts of a flow on every arc: what comes to a node leaves it in equal parts."""
+        """The even parts of a flow on every arc: what comes to a node leaves it in equal parts.
+
+        Between switches all flows to nodes on the same ones take the same ways, so that is worked out once.
+        """
+        if self.rules.tables:
+            return self._inner({a: 1.0}, b)[0]
+        first, level = self._step({a: 1.0}, b)
+        key = tuple(level.items()), self.entries_of(b)
+        if key not in self.inner_spreads:
+            self.inner_spreads[key] = self._inner(level, b, until=frozenset(key[1]))
+        inner, last = self.inner_spreads[key]
+        return (*first, *inner, *self._step(dict(last), b)[0])
+
+    def _inner(self, level: dict[int, float], b: int, until: Collection[int] = ()) -> tuple[Spread, _Parts]:
+        """The loads from some nodes on, each of which has a part of the flow, and the parts that arrive at `until`."""
         loads: dict[int, float] = {}
-        level = {a: 1.0}
         for _ in range(self.count):
-            following: dict[int, float] = {}
-            for here, part in level.items():
-                arcs = self.following(here, b)
-                for arc in arcs:
-                    loads[arc] = loads.get(arc, 0.0) + part / len(arcs)
-                    there = self.routes.head[arc]
-                    following[there] = following.get(there, 0.0) + part / len(arcs)
-            following.pop(b, None)
-            level = following
-            if not level:
+            if all(node in until for node in level):
                 break
-        return tuple(loads.items())
+            step, level = self._step(level, b)
+            for arc, part in step:
+                loads[arc] = loads.get(arc, 0.0) + part
+        return tuple(loads.items()), tuple(level.items())
+
+    def _step(self, level: dict[int, float], b: int) -> tuple[Spread, dict[int, float]]:
+        """The parts on the arcs out of some nodes, and the nodes before node b to which these lead."""
+        loads: list[tuple[int, float]] = []
+        following: dict[int, float] = {}
+        for here, part in level.items():
+            arcs = self.following(here, b)
+            for arc in arcs:
+                loads.append((arc, part / len(arcs)))
+                there = self.routes.head[arc]
+                following[there] = following.get(there, 0.0) + part / len(arcs)
+        following.pop(b, None)
+        return tuple(loads), following
 
 
 class Search:

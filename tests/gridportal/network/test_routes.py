@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import permutations
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridportal.network.routes import Core, Routes
+from gridportal.network.routing_rules import RoutingRules
 from gridportal.network.topology import Topology
 from tests.gridportal.network.networks import fat_tree, random_network
 
@@ -66,6 +70,46 @@ def test_the_first_of_several_equal_links_in_the_file_is_taken_and_said_to_be_on
     beside = routes.path("n0.0.0", "n0.0.1")
     assert beside is not None
     assert not beside.several
+
+
+def spread_of(core: Core, a: int, b: int) -> tuple[tuple[int, float], ...]:
+    """The even parts of a flow, from node to node as its pair goes."""
+    loads: dict[int, float] = {}
+    level = {a: 1.0}
+    while level:
+        following: dict[int, float] = {}
+        for here, part in level.items():
+            arcs = core.following(here, b)
+            for arc in arcs:
+                loads[arc] = loads.get(arc, 0.0) + part / len(arcs)
+                there = core.routes.head[arc]
+                following[there] = following.get(there, 0.0) + part / len(arcs)
+        following.pop(b, None)
+        level = following
+    return tuple(loads.items())
+
+
+def check_spreads(topology: Topology) -> Core:
+    """Every pair has the parts that it has by itself, bit for bit and in the same order."""
+    routes = Routes(replace(topology, routing=RoutingRules("ecmp")))
+    core = Core(routes)
+    for a, b in permutations(range(len(topology.nodes)), 2):
+        path = core.path(a, b)
+        if path is not None and path.several:
+            assert path.spread == spread_of(core, a, b)
+    return core
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6), st.booleans())
+@settings(deadline=None)
+def test_what_is_worked_out_once_for_two_switches_is_what_each_pair_has(seed: int, cycles: int, directed: bool) -> None:
+    check_spreads(random_network(seed, cycles=cycles, directed=directed))
+
+
+def test_the_ways_between_switches_are_worked_out_once_for_all_nodes_on_them() -> None:
+    """In a 6-ary fat tree 54 nodes are on 18 switches; 27 switches more stand above."""
+    core = check_spreads(fat_tree(6))
+    assert len({key for key in core.inner_spreads if len(key[0]) == 1}) <= 45 * 44
 
 
 def test_a_node_that_is_not_there_is_an_error_of_the_caller() -> None:
