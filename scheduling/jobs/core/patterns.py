@@ -6,12 +6,13 @@ Source: Pattern 2003, 2.4: the application pattern graph A has an edge between t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.errors import InputError
 from scheduling.jobs.core import nas, shapes
+from scheduling.jobs.core.all_pairs import AllPairs, Edge
 from scheduling.jobs.core.shapes import Pairs
 
 MAX_RANKS = 4096
@@ -20,11 +21,22 @@ MAX_WEIGHT = 1e18  # bytes: sums over all pairs stay finite
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A graph over ranks 0..ranks-1: `edges` (a, b, weight) with a < b, each pair once; weight in bytes or relative."""
+    """A graph over ranks 0..ranks-1: `edges` (a, b, weight) with a < b, each pair once; weight in bytes or relative.
+
+    Where all pairs have the weight 1 they are no tuples but `AllPairs`.
+    """
 
     name: str
     ranks: int
-    edges: tuple[tuple[int, int, float], ...]
+    edges: Sequence[Edge]
+
+    def __post_init__(self) -> None:
+        if self.ranks > 1 and self.is_all_to_all() and all(weight == 1.0 for _, _, weight in self.edges[:2]):
+            self._keep_no_pairs()
+
+    def _keep_no_pairs(self) -> None:
+        if not isinstance(self.edges, AllPairs) and all(weight == 1.0 for _, _, weight in self.edges):
+            object.__setattr__(self, "edges", AllPairs(self.ranks))
 
     def describe(self) -> str:
         """The pattern in words.
@@ -39,6 +51,13 @@ class Pattern:
     def is_all_to_all(self) -> bool:
         """Whether every pair of ranks talks."""
         return len(self.edges) == self.ranks * (self.ranks - 1) // 2
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether every pair of ranks talks, and all alike: no rank differs from another."""
+        return self.is_all_to_all() and (
+            isinstance(self.edges, AllPairs) or len({weight for _, _, weight in self.edges}) <= 1
+        )
 
     def components(self) -> tuple[tuple[int, ...], ...]:
         """The groups of ranks that talk to each other directly or through others, largest first."""
@@ -110,6 +129,8 @@ def named(name: str, ranks: int) -> Pattern:
         return _uniform(f"{base}:{'x'.join(map(str, dims))}", ranks, shapes.rows_and_columns(*dims))
     if colon or base not in NAMES:
         raise InputError("pattern", name, ACCEPTED)
+    if _SIMPLE.get(base) is shapes.all_to_all:
+        return Pattern(base, ranks, AllPairs(ranks))
     if base == "butterfly":
         return _butterfly(ranks)
     return _uniform(base, ranks, _SIMPLE[base](ranks))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ from scheduling.selection.core.flows.link_crossings import LinkCrossings
 from scheduling.selection.core.method_aims import aims_of, caps_of
 from scheduling.selection.core.pairs.pair_latency import slow_pairs
 from scheduling.selection.core.pairs.pair_rates import Pairs
+from scheduling.selection.core.pattern_columns import degrees
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.slots.node_slots import room_of
 from scheduling.selection.core.slots.slot_room import Room
@@ -87,7 +87,7 @@ class Question:
 
     def _partners(self) -> int:
         """Of the rank with the most."""
-        return max(Counter(rank for edge in self.pattern.edges for rank in edge[:2]).values())
+        return int(degrees(self.pattern).max())
 
     def _peak(self) -> float:
         """Bit/s of its fastest link, for the node with the least of the `nodes` nodes with the fastest links."""

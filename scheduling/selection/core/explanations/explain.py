@@ -15,6 +15,7 @@ import numpy as np
 from gridportal.base.reasons import Code, Reason
 from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.patterns import Pattern
+from scheduling.selection.core.explanations.slowest_rank_pairs import slowest_rank_pairs
 from scheduling.selection.core.flows.slower_directions import slower_directions
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request
@@ -29,7 +30,7 @@ SCATTER = 0.01  # two measurements of the same quiet path differ by about so muc
 def candidates(pairs: Pairs, pattern: Pattern, request: Request, ranked: Sequence[Ranked]) -> tuple[Candidate, ...]:
     """Every ranked group with its rates and its reason, the chosen one first."""
     measured = _concurrent if request.flows else _measured
-    bare = [measured(Members.of(pairs, r.group), _between(pattern, r.group), r) for r in ranked]
+    bare = [measured(Members.of(pairs, r.group), pattern, r) for r in ranked]
     if request.method != "random" and not request.flows and not _judged_by_time(bare[0]) and not _shares(bare):
         bare = _in_order(bare)
     chosen = bare[0]
@@ -88,10 +89,10 @@ def _unjoined(candidate: Candidate) -> Candidate:
 def _measured(group: Members, pattern: Pattern, ranked: Ranked) -> Candidate:
     names, cpu = group.names, group.cpu
     min_cpu, mean_cpu = min(cpu), sum(cpu) / len(cpu)
-    if not pattern.edges:
+    edges = _edge_rates(group, names, pattern)
+    if not edges:
         objective = Objective(None, min_cpu)
         return Candidate(names, objective, None, None, (), ranked.value, ranked.proved, mean_cpu=mean_cpu)
-    edges = _edge_rates(group, names, pattern)
     slowest = edges[0]
     listed = tuple(edges[:MAX_LISTED])
     if len(edges) <= MAX_LISTED:
@@ -103,7 +104,7 @@ def _measured(group: Members, pattern: Pattern, ranked: Ranked) -> Candidate:
 
 def _concurrent(group: Members, pattern: Pattern, ranked: Ranked) -> Candidate:
     """The same when all pairs talk at once: a pair has the rate of its slower direction."""
-    names = group.names
+    names, pattern = group.names, _between(pattern, ranked.group)
     if not pattern.edges:
         return _measured(group, pattern, ranked)
     edges = slower_directions(group.whole, pattern, ranked.group, MAX_LISTED)
@@ -125,13 +126,12 @@ def _concurrent(group: Members, pattern: Pattern, ranked: Ranked) -> Candidate:
 
 
 def _edge_rates(group: Members, names: Sequence[str], pattern: Pattern) -> list[EdgeRate]:
-    """The pattern's pairs, slowest first; only as many as are listed, the slowest always among them."""
-    a = np.array([edge[0] for edge in pattern.edges])
-    b = np.array([edge[1] for edge in pattern.edges])
-    weight = np.array([edge[2] for edge in pattern.edges])
-    rates = np.maximum(group.pairs.rates(bandwidth)[group.at[a], group.at[b]], 0.0)
-    order = np.lexsort((b, a, -weight, rates))[: MAX_LISTED + 1].tolist()
-    ranks = [(int(a[i]), int(b[i])) for i in order]
+    """The pattern's pairs between nodes, slowest first; only as many as are listed, the slowest always among them."""
+    if len(group.pairs.usable) < 2:
+        return []
+    rates = np.maximum(group.pairs.rates(bandwidth), 0.0)
+    slowest = slowest_rank_pairs(pattern, group.at, rates, MAX_LISTED + 1)
+    ranks = list(zip(slowest.low.tolist(), slowest.high.tolist(), strict=True))
     ends = [(int(group.at[first]), int(group.at[second])) for first, second in ranks]
     links = [group.pairs.topology.links[place] if place >= 0 else None for place in group.pairs.bindings(ends)]
     return [
@@ -139,13 +139,13 @@ def _edge_rates(group: Members, names: Sequence[str], pattern: Pattern) -> list[
             pair,
             names[pair[0]],
             names[pair[1]],
-            float(rates[i]),
-            float(weight[i]),
+            rate,
+            weight,
             link.measured_at if link else None,
             link.origin if link else "",
             (link.source, link.target) if link else None,
         )
-        for i, pair, link in zip(order, ranks, links, strict=True)
+        for pair, rate, weight, link in zip(ranks, slowest.rate.tolist(), slowest.weight.tolist(), links, strict=True)
     ]
 
 

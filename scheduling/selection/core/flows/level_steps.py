@@ -50,6 +50,7 @@ def relieve(state: LevelState, steps: int, heat: float) -> int:
     at, on, nodes, by_home, first, edges, partners, start, home, ways, crossed, most, load, bad, place = state[:15]
     change, stamp, touched, counts, random = state[15:]
     crossings = len(most) - len(home)
+    is_even = len(partners) == len(at) * (len(at) - 1)
     for _ in range(steps):
         if counts[1] == 0:
             break
@@ -58,7 +59,10 @@ def relieve(state: LevelState, steps: int, heat: float) -> int:
             rank = _crossing(worst, at, edges, home, ways, crossed, counts[0], random)
         else:
             rank = on[worst - crossings]
-        node = _target(rank, at, nodes, by_home, first, partners, start, home, random)
+        if is_even:
+            node = _free(on, nodes, random)
+        else:
+            node = _target(rank, at, nodes, by_home, first, partners, start, home, random)
         if node < 0 or node == at[rank]:
             continue
         many = _exchanged(rank, node, at, on, partners, start, home, ways, crossed, counts, change, stamp, touched)
@@ -186,6 +190,16 @@ def _target(
     if first[switch + 1] == first[switch]:
         return -1
     return int(by_home[first[switch] + _draw(random, first[switch + 1] - first[switch])])
+
+
+@compiled
+def _free(on: Ints, nodes: Ints, random: Ints) -> int:
+    """A node without a rank: where all talk with all, two that change places change nothing. -1 where none is hit."""
+    for _ in range(32):
+        node = nodes[_draw(random, len(nodes))]
+        if on[node] < 0:
+            return int(node)
+    return -1
 
 
 @compiled

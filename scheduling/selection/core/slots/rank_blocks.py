@@ -8,9 +8,9 @@ Kernighan and S. Lin, An efficient heuristic procedure for partitioning graphs, 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from heapq import nlargest
-from itertools import product
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import combinations, product
 
 from scheduling.jobs.core.patterns import Pattern
 
@@ -41,7 +41,7 @@ def rank_blocks(pattern: Pattern, sizes: Sequence[int]) -> list[list[int]]:
     [[0, 2], [1, 3]]
     """
     in_order = _in_order(range(pattern.ranks), sizes)
-    if len(sizes) < 2 or _is_uniform(pattern):
+    if len(sizes) < 2 or pattern.is_uniform:
         return in_order
     beside = weights_beside(pattern)
     halved = _halved(list(range(pattern.ranks)), list(sizes), beside)
@@ -62,6 +62,8 @@ def quotient(pattern: Pattern, blocks: Sequence[Sequence[int]]) -> Pattern:
     >>> quotient(Pattern("p", 3, ((0, 1, 1.0), (0, 2, 2.0), (1, 2, 4.0))), [[0, 1], [2]]).edges
     ((0, 1, 6.0),)
     """
+    if pattern.is_uniform and pattern.edges:
+        return _uniform_quotient(pattern, [len(block) for block in blocks])
     block_of = {rank: number for number, block in enumerate(blocks) for rank in block}
     weights: dict[tuple[int, int], float] = defaultdict(float)
     for a, b, weight in pattern.edges:
@@ -71,8 +73,11 @@ def quotient(pattern: Pattern, blocks: Sequence[Sequence[int]]) -> Pattern:
     return Pattern(pattern.name, len(blocks), tuple((a, b, w) for (a, b), w in sorted(weights.items())))
 
 
-def _is_uniform(pattern: Pattern) -> bool:
-    return pattern.is_all_to_all() and len({weight for _, _, weight in pattern.edges}) <= 1
+def _uniform_quotient(pattern: Pattern, sizes: Sequence[int]) -> Pattern:
+    """The same from the sizes of the blocks alone, where all pairs talk alike."""
+    weight = pattern.edges[0][2]
+    pairs = combinations(range(len(sizes)), 2)
+    return Pattern(pattern.name, len(sizes), tuple((a, b, weight * sizes[a] * sizes[b]) for a, b in pairs))
 
 
 def _in_order(ranks: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
@@ -97,33 +102,56 @@ def _halved(ranks: list[int], sizes: list[int], beside: Beside) -> list[list[int
 
 def _grown(ranks: list[int], size: int, beside: Beside) -> list[int]:
     """So many of the ranks, grown from one with little to its partners: each time the rank with the most to those that
-    are taken, compared with what it has to the others."""
+    are taken, compared with what it has to the others. O(edges * log ranks)."""
     left = set(ranks)
     outside = {rank: sum(w for other, w in beside[rank].items() if other in left) for rank in ranks}
     inside = dict.fromkeys(ranks, 0.0)
+    quiet = iter(sorted(ranks, key=lambda rank: (outside[rank], rank)))
+    near: list[tuple[float, int]] = []  # what is not true any more stays there until it comes up
     taken: list[int] = []
     while len(taken) < size:
-        near = [rank for rank in left if inside[rank] > 0] or list(left)
-        best = max(near, key=lambda rank: (2 * inside[rank] - outside[rank], -rank))
+        best = _nearest(near, left, inside, outside)
+        if best is None:
+            best = next(rank for rank in quiet if rank in left)
         taken.append(best)
         left.discard(best)
         for other, weight in beside[best].items():
             if other in left:
                 inside[other] += weight
+                heappush(near, (outside[other] - 2 * inside[other], other))
     return taken
 
 
+def _nearest(
+    near: list[tuple[float, int]], left: set[int], inside: Mapping[int, float], outside: Mapping[int, float]
+) -> int | None:
+    """The rank with the most inside compared with outside; None where none has a partner that is taken."""
+    while near:
+        less, rank = heappop(near)
+        if rank in left and less == outside[rank] - 2 * inside[rank]:
+            return rank
+    return None
+
+
 def _refined(blocks: list[list[int]], beside: Beside) -> list[list[int]]:
-    """Exchanges between every two blocks that talk, until none helps."""
+    """Exchanges between every two blocks that talk, until none helps; two that are as they were are left alone."""
     blocks = [list(block) for block in blocks]
     block_of = {rank: number for number, block in enumerate(blocks) for rank in block}
+    changed, seen, time = [1] * len(blocks), dict[tuple[int, int], int](), 1
     for _ in range(ROUNDS):
         pairs = {
             (min(block_of[a], block_of[b]), max(block_of[a], block_of[b])) for a in block_of for b in beside[a] if a < b
         }
         for x, y in sorted(pair for pair in pairs if pair[0] != pair[1]):
-            blocks[x], blocks[y] = _exchanged(blocks[x], blocks[y], beside)
-            block_of |= dict.fromkeys(blocks[x], x) | dict.fromkeys(blocks[y], y)
+            if max(changed[x], changed[y]) <= seen.get((x, y), 0):
+                continue
+            time += 1
+            seen[x, y] = time
+            first, second = _exchanged(blocks[x], blocks[y], beside)
+            if first != blocks[x]:
+                changed[x] = changed[y] = time
+                blocks[x], blocks[y] = first, second
+                block_of |= dict.fromkeys(first, x) | dict.fromkeys(second, y)
     return blocks
 
 
@@ -141,34 +169,58 @@ def _exchanged(first: list[int], second: list[int], beside: Beside) -> tuple[lis
 def _pass(first: list[int], second: list[int], beside: Beside) -> list[tuple[int, int]]:
     """The exchanges that gain most in all when each rank is exchanged once at most, also where some first lose."""
     gain = _gains(first, second, beside)
-    left, right = set(first), set(second)
+    left, right = _Side(first, gain), _Side(second, gain)
     swaps: list[tuple[int, int]] = []
     total = best = 0.0
     kept = 0
-    while left and right and len(swaps) < MOST_EXCHANGES:
-        here = nlargest(LOOKED_AT, left, key=gain.__getitem__)
-        there = nlargest(LOOKED_AT, right, key=gain.__getitem__)
+    while left.ranks and right.ranks and len(swaps) < MOST_EXCHANGES:
         a, b = max(
-            product(here, there), key=lambda pair: gain[pair[0]] + gain[pair[1]] - 2 * beside[pair[0]].get(pair[1], 0.0)
+            product(left.foremost(), right.foremost()),
+            key=lambda pair: gain[pair[0]] + gain[pair[1]] - 2 * beside[pair[0]].get(pair[1], 0.0),
         )
         total += gain[a] + gain[b] - 2 * beside[a].get(b, 0.0)
         swaps.append((a, b))
-        left.discard(a)
-        right.discard(b)
-        _move(a, left, right, gain, beside)
-        _move(b, right, left, gain, beside)
+        left.ranks.discard(a)
+        right.ranks.discard(b)
+        _move(a, left, right, beside)
+        _move(b, right, left, beside)
         if total > best + 1e-12:
             best, kept = total, len(swaps)
     return swaps[:kept]
 
 
-def _move(rank: int, own: set[int], other: set[int], gain: dict[int, float], beside: Beside) -> None:
+class _Side:
+    """The ranks of one of two blocks that were not exchanged yet, with those in front whose exchange gains most."""
+
+    def __init__(self, ranks: list[int], gain: dict[int, float]) -> None:
+        self.ranks, self.gain = set(ranks), gain
+        self._falling = [(-gain[rank], rank) for rank in ranks]
+        heapify(self._falling)
+
+    def foremost(self) -> list[int]:
+        """The few with the largest gain, of equals the first."""
+        found: list[int] = []
+        while self._falling and len(found) < LOOKED_AT:
+            less, rank = heappop(self._falling)
+            if rank in self.ranks and less == -self.gain[rank] and rank not in found:
+                found.append(rank)
+        for rank in found:
+            heappush(self._falling, (-self.gain[rank], rank))
+        return found
+
+    def add(self, rank: int, more: float) -> None:
+        """Let a rank gain so much more."""
+        self.gain[rank] += more
+        heappush(self._falling, (-self.gain[rank], rank))
+
+
+def _move(rank: int, own: _Side, other: _Side, beside: Beside) -> None:
     """Its partners on the side that it leaves gain by following it; those on the other side lose by leaving."""
     for partner, weight in beside[rank].items():
-        if partner in own:
-            gain[partner] += 2 * weight
-        elif partner in other:
-            gain[partner] -= 2 * weight
+        if partner in own.ranks:
+            own.add(partner, 2 * weight)
+        elif partner in other.ranks:
+            other.add(partner, -2 * weight)
 
 
 def _gains(first: list[int], second: list[int], beside: Beside) -> dict[int, float]:

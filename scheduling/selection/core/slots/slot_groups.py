@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.selection.core.pairs import symmetry
 from scheduling.selection.core.pairs.pair_groups import Ticker
+from scheduling.selection.core.pattern_columns import degrees
 from scheduling.selection.core.slots import slot_starts
 from scheduling.selection.core.slots.seating import matched
 from scheduling.selection.core.slots.slot_moves import SlotMoves
@@ -78,12 +78,13 @@ def _starts(problem: SlotProblem, groups: Iterable[Ints], tick: Ticker, *, has_s
     are some already."""
     room, pattern = problem.room, problem.scores.pattern
     found: dict[Group, None] = {}
+    blocks: dict[tuple[int, ...], list[list[int]]] = {}
     try:
         for nodes in [*groups, *slot_starts.grown_groups(problem.first, room, pattern.ranks)]:
             found[slot_starts.filled(nodes, room, pattern.ranks)] = None
             tick()
             for even in (False, True):
-                found[slot_starts.blocked(nodes, room, pattern, even=even)] = None
+                found[slot_starts.blocked(nodes, room, pattern, blocks, even=even)] = None
             tick()
     except OutOfTime:
         has_time = False
@@ -103,9 +104,9 @@ def _starts(problem: SlotProblem, groups: Iterable[Ints], tick: Ticker, *, has_s
 def _order(problem: SlotProblem) -> list[int]:
     """Ranks with the fewest places first, then the busiest."""
     pattern = problem.scores.pattern
-    beside = symmetry.neighbours(pattern.ranks, [(a, b) for a, b, _ in pattern.edges])
+    busy = degrees(pattern).tolist()
     places = [len(problem.room.allows(rank)) for rank in range(pattern.ranks)]
-    return sorted(range(pattern.ranks), key=lambda rank: (places[rank], -len(beside[rank]), rank))
+    return sorted(range(pattern.ranks), key=lambda rank: (places[rank], -busy[rank], rank))
 
 
 def _improve(moves: SlotMoves, starts: Sequence[Group]) -> None:

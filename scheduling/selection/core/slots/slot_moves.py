@@ -31,8 +31,7 @@ class SlotMoves:
         pattern = scores.pattern
         self.ranks = pattern.ranks
         self.most = max(FEWEST, scores.looked_at // max(len(pattern.edges), pattern.ranks))
-        weights = {weight for _, _, weight in pattern.edges}
-        self.are_alike = pattern.is_all_to_all() and len(weights) <= 1 and room.domains is None
+        self.are_alike = pattern.is_uniform and room.domains is None
 
     def score(self, group: Group) -> Score:
         """Of one placement."""

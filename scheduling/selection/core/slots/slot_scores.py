@@ -18,6 +18,7 @@ import numpy as np
 
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.pattern_columns import pattern_columns
 from scheduling.selection.core.slots.rank_blocks import weights_beside
 from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
 
@@ -77,13 +78,19 @@ class PairScores:
 
     def __init__(self, pattern: Pattern, aims: Sequence[Floats], time: Floats) -> None:
         self.pattern, self.aims = pattern, [np.asarray(aim, dtype=np.float64) for aim in aims]
-        self._a = np.array([edge[0] for edge in pattern.edges], dtype=np.int64)
-        self._b = np.array([edge[1] for edge in pattern.edges], dtype=np.int64)
-        self._weight = np.array([edge[2] for edge in pattern.edges], dtype=np.float64)
-        unit = float(self._weight.sum()) or 1.0
+        self._is_uniform = pattern.is_uniform and len(pattern.edges) > 0
+        total = pattern.edges[0][2] * len(pattern.edges) if self._is_uniform else float(self._columns[2].sum())
         finite = time[np.isfinite(time) & (time > 0)]
-        self._time = time / (unit * (float(finite.min()) if finite.size else 1.0))
-        self._beside = weights_beside(pattern)
+        self._time = time / ((total or 1.0) * (float(finite.min()) if finite.size else 1.0))
+
+    @cached_property
+    def _columns(self) -> tuple[Ints, Ints, Floats]:
+        return pattern_columns(self.pattern)
+
+    @cached_property
+    def beside(self) -> list[dict[int, float]]:
+        """The partners of each rank."""
+        return weights_beside(self.pattern)
 
     @cached_property
     def _lists(self) -> list[list[list[float]]]:
@@ -91,21 +98,31 @@ class PairScores:
         return [matrix.tolist() for matrix in (*self.aims, self._time)]
 
     def of(self, options: Ints) -> list[Score]:
-        ends = options[:, self._a], options[:, self._b]
+        if self._is_uniform:
+            return [self._of_counts(*np.unique(row, return_counts=True)) for row in options]
+        a, b, weight = self._columns
+        ends = options[:, a], options[:, b]
         columns = []
         for aim in self.aims:
             lowest = aim[options, options].min(axis=1)
-            columns.append(np.minimum(lowest, aim[ends].min(axis=1)) if len(self._a) else lowest)
+            columns.append(np.minimum(lowest, aim[ends].min(axis=1)) if len(a) else lowest)
         times = self._time[ends]
-        spent = np.where(times > 0, times * self._weight, 0.0).sum(axis=1)
+        spent = np.where(times > 0, times * weight, 0.0).sum(axis=1)
         columns.append(-np.round(spent, DIGITS))
         return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def _of_counts(self, nodes: Ints, ranks: Ints) -> Score:
+        """Where all pairs talk alike only the number of ranks on each node counts."""
+        among = np.ix_(nodes, nodes)
+        lowest = [float(aim[among].min()) for aim in self.aims]
+        spent = float(ranks @ np.maximum(self._time[among], 0.0) @ ranks) / 2 * self.pattern.edges[0][2]
+        return (*lowest, -round(spent, DIGITS) if math.isfinite(spent) else -math.inf)
 
     def start(self) -> Partial:
         return Partial((*(math.inf for _ in self.aims), 0.0))
 
     def extended(self, partial: Partial, rank: int, node: int, at: Sequence[int]) -> Partial:
-        partners = [(at[other], weight) for other, weight in self._beside[rank].items() if at[other] >= 0]
+        partners = [(at[other], weight) for other, weight in self.beside[rank].items() if at[other] >= 0]
         score = []
         *aims, times = (matrix[node] for matrix in self._lists)
         for row, value in zip(aims, partial.score, strict=False):
@@ -138,9 +155,6 @@ class FlowScores:
         self.pattern, self.crossings, self.cpu, self.slow = pattern, crossings, cpu, slow
         cpus = np.minimum.outer(np.array(cpu), np.array(cpu))
         self._pairs = PairScores(pattern, [cpus], time)
-        self._beside = weights_beside(pattern)
-        self._a = np.array([edge[0] for edge in pattern.edges], dtype=np.int64)
-        self._b = np.array([edge[1] for edge in pattern.edges], dtype=np.int64)
 
     def of(self, options: Ints) -> list[Score]:
         others = self._pairs.of(options)
@@ -148,20 +162,30 @@ class FlowScores:
 
     def _lowest(self, at: Ints) -> float:
         """As LinkCrossings.lowest has it, with the streams between the same two nodes counted first."""
-        low, high = np.minimum(at[self._a], at[self._b]), np.maximum(at[self._a], at[self._b])
-        count = len(self.cpu)
-        between, streams = np.unique((low * count + high)[low < high], return_counts=True)
+        low, high, streams = self._streams(at)
         load: dict[int, int] = {}
-        if self.slow is not None and self.slow[at[self._a], at[self._b]].any():
+        if self.slow is not None and self.slow[low, high].any():
             return -math.inf
-        for pair, many in zip(between.tolist(), streams.tolist(), strict=True):
-            arcs = self.crossings.pair(*divmod(pair, count))
+        for a, b, many in zip(low.tolist(), high.tolist(), streams.tolist(), strict=True):
+            arcs = self.crossings.pair(a, b)
             if arcs is None:
                 return -math.inf
             for arc in arcs:
                 load[arc] = load.get(arc, 0) + many
         least = min((self.crossings.rate(arc, flows) for arc, flows in load.items()), default=math.inf)
         return float(min([least, *(self.crossings.caps[node] for node in set(at.tolist()))]))
+
+    def _streams(self, at: Ints) -> tuple[Ints, Ints, Ints]:
+        """The pairs of nodes that talk, the lower one first, and how many streams each has."""
+        if self.pattern.is_uniform:
+            nodes, ranks = np.unique(at, return_counts=True)
+            one, other = np.triu_indices(len(nodes), 1)
+            return nodes[one], nodes[other], ranks[one] * ranks[other]
+        a, b, _ = pattern_columns(self.pattern)
+        low, high = np.minimum(at[a], at[b]), np.maximum(at[a], at[b])
+        count = len(self.cpu)
+        between, streams = np.unique((low * count + high)[low < high], return_counts=True)
+        return between // count, between % count, streams
 
     def start(self) -> Partial:
         return Partial((math.inf, *self._pairs.start().score))
@@ -170,7 +194,7 @@ class FlowScores:
         rest = self._pairs.extended(Partial(partial.score[1:]), rank, node, at).score
         lowest = min(partial.score[0], self.crossings.caps[node])
         load = dict(partial.load)
-        for other in self._beside[rank]:
+        for other in self._pairs.beside[rank]:
             if at[other] < 0 or at[other] == node:
                 continue
             arcs = self.crossings.pair(node, at[other])

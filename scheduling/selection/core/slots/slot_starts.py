@@ -82,11 +82,16 @@ def filled(nodes: Ints, room: Room, ranks: int) -> Group:
     return tuple(np.repeat(nodes, sizes_on(nodes, room, ranks)).tolist())
 
 
-def blocked(nodes: Ints, room: Room, pattern: Pattern, *, even: bool) -> Group:
-    """Ranks that exchange much together on a node. `even`: about as many on each node, else the nodes are filled."""
-    sizes = _even_sizes(nodes, room, pattern.ranks) if even else sizes_on(nodes, room, pattern.ranks)
+def blocked(
+    nodes: Ints, room: Room, pattern: Pattern, by_sizes: dict[tuple[int, ...], list[list[int]]], *, even: bool
+) -> Group:
+    """Ranks that exchange much together on a node. `even`: about as many on each node, else the nodes are filled.
+    `by_sizes`: blocks by their sizes, which groups of like nodes share."""
+    sizes = tuple(_even_sizes(nodes, room, pattern.ranks) if even else sizes_on(nodes, room, pattern.ranks))
+    if sizes not in by_sizes:
+        by_sizes[sizes] = rank_blocks(pattern, sizes)
     at = [0] * pattern.ranks
-    for node, block in zip(nodes.tolist(), rank_blocks(pattern, sizes), strict=True):
+    for node, block in zip(nodes.tolist(), by_sizes[sizes], strict=True):
         for rank in block:
             at[rank] = node
     return tuple(at)
