@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from django.db.models import TextField
 from django.db.models.functions import Cast, Coalesce
 
 from gridportal.network.link_table import Floats, Ints, LinkTable
-from monitoring.clusters.models import Cluster, Link, Node
+from monitoring.clusters.models import Cluster, Link
 
 
-def link_table(cluster: Cluster, rows: Sequence[Node]) -> LinkTable:
+class Named(Protocol):
+    """A row of a node."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+
+
+def link_table(cluster: Cluster, rows: Sequence[Named]) -> LinkTable:
     """All links of a cluster, in the order of their nodes among `rows`, all of its nodes. What no measurement crossed
     has its peak. One query; half a million links take about a second."""
     found = _rows(cluster)

@@ -104,6 +104,11 @@ class LiveValues(Mapping[Series, Live]):
         self._directory, self._figures = directory, figures
         self._seen = figures.seen()[: len(directory)]
 
+    @property
+    def figures(self) -> Figures:
+        """What they are made of: the same object as long as nothing new was recorded."""
+        return self._figures
+
     def __getitem__(self, names: Series) -> Live:
         number = self._directory.numbers[names]
         if not self._seen[number]:

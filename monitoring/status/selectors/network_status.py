@@ -13,14 +13,16 @@ from gridportal.network import topology as core
 from gridportal.network.estimate import link_rates
 from gridportal.network.link_table import LinkTable
 from monitoring.clusters.models import Cluster
-from monitoring.clusters.selectors import KEPT_FROM, MOST_KEPT, cluster, last_measured, nodes
-from monitoring.history.core.directory import LiveValues
+from monitoring.clusters.selectors import KEPT_FROM, MOST_KEPT, cluster, last_measured, node_figures
+from monitoring.history.core.directory import Figures, LiveValues
 from monitoring.history.core.samples import Forecast, Live, Series
 from monitoring.history.selectors import series as telemetry
 from monitoring.status.selectors.live_forecasts import live_values, over_next
 from monitoring.telemetry.core.figures import NOW, Ends, Figure, When, of_interfaces, with_figures
 
 _stepped_of: dict[int, tuple[Sequence[core.Link], Sequence[core.Link]]] = {}
+#: Links with what others send over them, by the figures that tell.
+_used_of: dict[int, tuple[Sequence[core.Link], Figures, Sequence[core.Link]]] = {}
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def network_status(
     found = cluster(name)
     if found is None:
         return None
-    compute_and_network = list(nodes(name))
+    compute_and_network = node_figures(name)
     if not compute_and_network:
         return None
     live, forecasts = live_values(name)
@@ -89,7 +91,19 @@ def network_status(
 
 
 def _with_use(topology: core.Topology, live: LiveValues) -> core.Topology:
-    """With what others send over the links, where counters tell."""
+    """With what others send over the links, where counters tell; once for the same links and figures."""
+    kept = _used_of.get(id(topology.links))
+    if kept is not None and kept[0] is topology.links and kept[1] is live.figures:
+        return replace(topology, links=kept[2])
+    found = _with_counters(topology, live)
+    if len(topology.links) >= KEPT_FROM:
+        _used_of[id(topology.links)] = topology.links, live.figures, found.links
+        for oldest in list(_used_of)[:-MOST_KEPT]:
+            _used_of.pop(oldest, None)
+    return found
+
+
+def _with_counters(topology: core.Topology, live: LiveValues) -> core.Topology:
     rates = {series: one.value for series, one in live.of_metrics("tx", "rx")}
     used = of_interfaces(topology, rates) if rates else {}
     return with_figures(topology, {}, used=used) if used else topology

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridportal.base.errors import InputError
 from gridportal.network.estimate import LinkRate, link_rates
 from gridportal.network.link_columns import link_columns
+from gridportal.network.link_table import LinkTable
 from gridportal.network.topology import Link, Node, Topology
 
 #: The longest window of history, in seconds.
@@ -84,6 +86,8 @@ def with_figures(
     figure of its own has that; a link that nothing crossed keeps what it had. `used`: bit/s that are sent over a link,
     by its direction; a link that serves both directions has the larger. `cpus`: available fraction of compute nodes.
     """
+    if isinstance(topology.links, LinkTable) and not pairs and not direct and not cpus:
+        return replace(topology, links=_with_used(topology.links, used or {}, directed=topology.directed))
     measured = list(pairs.items())
     shown = link_rates(topology, [(ends, figure.value) for ends, figure in measured])
     links = []
@@ -96,6 +100,25 @@ def with_figures(
         links.append(_figured(now, own) if own else _estimated(now, shown.get(place), measured))
     nodes = tuple(_with_cpu(node, (cpus or {}).get(node.id)) for node in topology.nodes)
     return replace(topology, nodes=nodes, links=tuple(links))
+
+
+def _with_used(links: LinkTable, used: Mapping[Ends, float], *, directed: bool) -> LinkTable:
+    """A table of links with what is sent over each; a link that serves both directions has the larger."""
+    place = {name: number for number, name in enumerate(links.names)}
+    count = len(place)
+    known = [(place[a] * count + place[b], rate) for (a, b), rate in used.items() if a in place and b in place]
+    ways, rates = np.array([way for way, _ in known], dtype=np.int64), np.array([rate for _, rate in known])
+    order = np.argsort(ways)
+    ways, rates = ways[order], rates[order]
+
+    def of(keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        at = np.minimum(np.searchsorted(ways, keys), max(len(ways) - 1, 0))
+        return np.where(ways[at] == keys, rates[at], np.nan) if len(ways) else np.full(len(keys), np.nan)
+
+    most = of(links.source * count + links.target)
+    if not directed:
+        most = np.fmax(most, of(links.target * count + links.source))
+    return replace(links, used=np.where(np.isnan(most), links.used, most))
 
 
 def of_interfaces(topology: Topology, rates: Mapping[tuple[str, str], float]) -> dict[Ends, float]:

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from monitoring.clusters import selectors
-from monitoring.clusters.models import Node
+from monitoring.clusters.selectors import NodeState
 from scheduling.jobs.core.cluster_options import gres_offered
 from scheduling.jobs.core.label_conditions import MEMORY_LABEL, number
 from scheduling.jobs.core.rank_request import RankRequest
@@ -34,7 +34,7 @@ def shares_nodes(cluster: str) -> bool:
     return bool(configured and configured.share_nodes)
 
 
-def node_room(node: Node) -> NodeRoom:
+def node_room(node: NodeState) -> NodeRoom:
     """What a node has, from what its cluster says, else from its labels cpus and mem_gb."""
     facts, labels = node.facts, node.labels
     cpus = facts.get("cpus") or number(labels.get("cpus"), low=0.0, below=_MOST)
@@ -64,7 +64,7 @@ def processors(cluster: str) -> dict[str, int]:
     return {name: room.cpus for name, room in rooms(cluster).items() if room.cpus}
 
 
-def _partitions(node: Node, unknown: str) -> list[str]:
+def _partitions(node: NodeState, unknown: str) -> list[str]:
     found: list[str] = node.facts.get("partitions") or [unknown]
     return found
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
 import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from gridportal.network.link_table import LinkTable
 from gridportal.network.sweep_result import ClusterFacts, Measurement, PairRate
 from gridportal.network.topology import Link, Node, Topology
 from monitoring.clusters import selectors
 from monitoring.clusters.models import Cluster
+from monitoring.history.core.samples import Sample
+from monitoring.status.selectors import network_status as statuses
 from monitoring.status.selectors.network_status import network_status
-from monitoring.telemetry.services import sweeps
+from monitoring.telemetry.core.figures import with_figures
+from monitoring.telemetry.services import readings, sweeps
 from monitoring.telemetry.services.clusters import refresh_cluster
 
 pytestmark = pytest.mark.django_db
@@ -107,3 +112,36 @@ def test_another_structure_is_read_and_few_clusters_are_kept(cluster: Cluster) -
         network_status(f"other{number}")
     assert rate_and_reads() == (50.0, 1)
     assert len(selectors._links_of) <= selectors.MOST_KEPT
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_what_is_sent_over_a_table_of_links_is_what_single_links_have(directed: bool) -> None:
+    ends = [(0, 1), (1, 2), (2, 0), (1, 0)]
+    source, target = np.array(ends).T
+    full, none = np.full(len(ends), 100.0), np.full(len(ends), np.nan)
+    table = LinkTable(NAMES, source, target, full, full, 0 * full, none, none, none, none, [""] * len(ends))
+    used = {("a", "b"): 3.0, ("b", "a"): 5.0, ("c", "b"): 7.0, ("c", "gone"): 9.0}
+    nodes = tuple(map(Node, NAMES))
+    for sent in (used, {}):
+        links = [
+            with_figures(Topology("t", directed, "links", nodes, each), {}, used=sent).links
+            for each in (table, tuple(table))
+        ]
+        assert isinstance(links[0], LinkTable)
+        assert tuple(links[0]) == links[1]
+
+
+def test_counters_of_links_are_read_once_for_each_round_of_them(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds = []
+    of_interfaces = statuses.of_interfaces
+    monkeypatch.setattr(statuses, "of_interfaces", lambda *asked: rounds.append(1) or of_interfaces(*asked))
+    for number, rate in enumerate((5.0, 6.0), start=1):
+        sample = Sample("a>b", "tx", timezone.now().timestamp(), rate)
+        readings.record_readings("grid", "test", [sample])
+        for _ in range(3):
+            status = network_status("grid")
+            assert status is not None
+            assert {(link.source, link.target): link.used for link in status.topology.links}["a", "b"] == rate
+        assert len(rounds) == number
