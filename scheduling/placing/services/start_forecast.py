@@ -47,8 +47,9 @@ def forecast_starts(asked: Job | JobSpec, groups: Iterable[Sequence[str]], owner
         return GroupForecasts({})
     if forecast is None:
         return GroupForecasts({})
+    specs = [_as_submitted(asked, nodes) for nodes in wanted]  # here: threads are to read no rows
     with ThreadPoolExecutor(len(wanted)) as pool:
-        answers = list(pool.map(lambda nodes: _ask(forecast, _as_submitted(asked, nodes)), wanted))
+        answers = list(pool.map(lambda spec: _ask(forecast, spec), specs))
     refused = next((answer for answer in answers if isinstance(answer, RefusedError)), "")
     known_starts = {nodes: _start(at) for nodes, at in zip(wanted, answers, strict=True) if isinstance(at, float)}
     return GroupForecasts(known_starts, str(refused))
