@@ -25,7 +25,7 @@ def test_a_start_is_foreseen_for_ranks_with_their_needs(settings: Any, monkeypat
     there = SimpleNamespace(forecast=SimpleNamespace(expected_start=expected_start))
     monkeypatch.setattr(start_forecast, "backend", lambda *_: there)
     job = JobSpec(
-        Application(),
+        Application(command=["./solver"], launcher=["srun", "-n", "{ranks}"]),
         {},
         ranks=4,
         cpus_per_rank=2,
@@ -37,5 +37,6 @@ def test_a_start_is_foreseen_for_ranks_with_their_needs(settings: Any, monkeypat
     found = start_forecast.forecast_starts(job, [("n1", "n2", "n1", "n2")], None)
     assert list(found.starts) == [("n1", "n2", "n1", "n2")]
     (spec,) = asked
+    assert spec.finds_nodes
     assert (spec.nodes, spec.time_limit) == (("n1", "n2", "n1", "n2"), 60)
     assert (spec.cpus_per_rank, spec.memory_per_rank, spec.gres_per_rank) == (2, 300, "gpu:1")
