@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import starmap
 from typing import Any, Literal, NamedTuple, Protocol
@@ -46,7 +46,7 @@ class NodeState(NamedTuple):
     closed: str
     busy: bool
     free_at: datetime | None
-    facts: dict[str, Any]
+    facts: Mapping[str, Any]
     labels: dict[str, str]
 
 

@@ -104,7 +104,7 @@ class LevelSearch:
         flows = np.zeros(nodes, dtype=np.int64)
         flows[self.at] = degree
         load = np.concatenate([ways.crossings(*self.at[self.edges]), flows])
-        most = np.concatenate([self.model.lets_through(level), of_nodes])
+        most = np.concatenate([self.model.lets_through(level), np.maximum(of_nodes, 0)])  # -1: it may not be used
         free = np.flatnonzero(of_nodes >= degree.min())
         by_home = free[np.argsort(ways.home[free], kind="stable")]
         first = np.concatenate([[0], np.cumsum(np.bincount(ways.home[free], minlength=ways.count))]).astype(np.int64)
