@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
-from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.errors import ConflictError, ImpossibleError, InputError
 from gridportal.base.reasons import Code, Reason
 from monitoring.clusters import selectors
 from scheduling.checkpoints.core.targets import Target, target
@@ -27,7 +27,7 @@ from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import OPEN_CONTINUATIONS
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
-from scheduling.runs.services import checkpoint_facts, own_restarts
+from scheduling.runs.services import checkpoint_facts, job_folder, own_restarts
 
 #: The name under which the portal itself has a job go on.
 PORTAL = "portal"
@@ -112,6 +112,16 @@ def _movable(job: Job) -> Run:
 
 
 def _left(job: Job) -> Reason:
+    """As `_found`; where the portal sees nothing, what its program has closed is opened first."""
+    try:
+        return _found(job)
+    except (InputError, ImpossibleError):
+        if not job_folder.reopen(job):
+            raise
+        return _found(job)
+
+
+def _found(job: Job) -> Reason:
     """From what a job that has failed can go on, with why it failed. Raises InputError where there is nothing, and
     ImpossibleError where nobody can tell."""
     if not RuntimeSupport.objects.filter(job=job, freed_at=None).exists():

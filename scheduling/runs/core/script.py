@@ -18,7 +18,8 @@ from gridportal.base.rank_places import ranks_by_node
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
 from scheduling.jobs.core.program_request import USUAL, ProgramRequest
-from scheduling.runs.core import hydra_ranks, rank_binding, restart_lines, stop_lines
+from scheduling.runs.core import hydra_ranks, opening_lines, rank_binding, restart_lines, stop_lines
+from scheduling.runs.core.opening_lines import OpenedFolder
 from scheduling.runs.core.restart_lines import RestartArguments
 
 _TEMPLATE = """\
@@ -171,7 +172,8 @@ class Script:
     ended, where the cluster itself does not tell. `stop`: what the script does when USR1 asks for the stop, which it
     does by itself `stop_before` seconds before the end; `checkpoint`: when USR2 asks for one, and `checkpoint_every` so
     many seconds. `shares`: the part of the work of each rank, which a file tells them; none where nobody says.
-    `restart`: the words for `restart_lines.PLACE` in `argv`, where the script itself looks for them.
+    `restart`: the words for `restart_lines.PLACE` in `argv`, where the script itself looks for them. `opens`: what it
+    opens to the portal at its end.
     """
 
     title: str
@@ -196,6 +198,7 @@ class Script:
     checkpoint_every: float | None = None
     shares: tuple[str, ...] = ()
     restart: RestartArguments | None = None
+    opens: OpenedFolder | None = None
 
     @property
     def most(self) -> int:
@@ -225,7 +228,7 @@ def render(script: Script) -> str:
         environment="".join(f"export {line}\n" for line in _exports(script.environment)),
         again=_AGAIN.format(**_NAMES) if script.again else "",
         keeper=_keeper(script.output_limit),
-        last_look=_LAST_LOOK if script.output_limit else "",
+        last_look=(_LAST_LOOK if script.output_limit else "") + opening_lines.line(script.opens),
         ends=_ends(script.time_limit),
         all=f"TERM INT HUP {_OTHERS}",
         others=_OTHERS,

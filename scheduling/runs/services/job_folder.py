@@ -6,15 +6,22 @@ need it any more.
 
 from __future__ import annotations
 
+import logging
 import shutil
 from pathlib import Path
 
 from gridportal.base import run_directory
 from gridportal.base.clusters import Cluster
+from gridportal.base.errors import BackendError, InputError
 from gridportal.base.job_files import CHECKPOINTS, NOT_STOPPED, STOP
+from monitoring.clusters.selectors import setting
 from scheduling.jobs.models import Job
+from scheduling.runs.services import sharing
 from scheduling.runs.services.paths import job_dir
-from scheduling.runs.services.sharing import share
+
+log = logging.getLogger(__name__)
+#: Of the folder of all jobs' folders, where people have to pass: they need not see what others have.
+_PASSED = 0o711
 
 
 def folder(job: Job) -> Path:
@@ -38,12 +45,31 @@ def prepared(job: Job, cluster: Cluster) -> Path | None:
         return None
     wanted = folder(job)
     if not wanted.exists():
+        _make_parent(wanted.parent, cluster)
         part = wanted.with_name(f".{wanted.name}.part")
         (part / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
         for each in (part / CHECKPOINTS, part):
-            share(each, cluster, job.owner.username)
+            sharing.share(each, cluster, job.owner.username)
         part.rename(wanted)
     return wanted
+
+
+def _make_parent(parent: Path, cluster: Cluster) -> None:
+    """Whatever the portal's umask is, people get through to their own folders."""
+    if not parent.exists():
+        parent.mkdir(parents=True, exist_ok=True)
+        if cluster.as_person:
+            parent.chmod(_PASSED)
+
+
+def reopen(job: Job) -> bool:
+    """Have the job's user open to the portal what a program closed to it, as where its script was killed before it
+    could; whether there was anything to do, and it was done."""
+    try:
+        return folder(job).exists() and sharing.reopen(folder(job), setting(job.cluster), job.owner.username)
+    except (BackendError, InputError) as error:
+        log.warning("job %s: its folder cannot be opened to the portal: %s", job.pk, error)
+        return False
 
 
 def ask_stop(job: Job) -> None:
@@ -68,5 +94,11 @@ def _remove(job: Job, name: str) -> None:
 
 def free(job: Job) -> None:
     """Let go of the folder with all that is in it. Raises OSError."""
-    if folder(job).exists():
+    if not folder(job).exists():
+        return
+    try:
+        shutil.rmtree(folder(job))
+    except PermissionError:
+        if not reopen(job):
+            raise
         shutil.rmtree(folder(job))

@@ -21,10 +21,12 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.adapters import finalizer, recorder
 from scheduling.runs.core import restart_lines, script
+from scheduling.runs.core.opening_lines import OpenedFolder
 from scheduling.runs.core.restart_lines import RestartArguments
 from scheduling.runs.services import job_depots, job_folder, own_restarts
 from scheduling.runs.services import recording_library as profiles
 from scheduling.runs.services.paths import runs_home
+from scheduling.runs.services.sharing import opened_folder
 
 log = logging.getLogger(__name__)
 #: Seconds before the end of a run in which a program that is stopped in time has ended.
@@ -142,9 +144,17 @@ def _script(
             checkpoint=own.checkpoint if own else None,
             checkpoint_every=own.every if own else None,
             restart=_restart(job, cluster, directory) if restart_lines.PLACE in argv else None,
+            opens=_opened(job, cluster),
             binds=not cluster.traits.one_machine and cluster.probe != "grid",
         )
     )
+
+
+def _opened(job: Job | JobSpec, cluster: Cluster) -> OpenedFolder | None:
+    """Where its program keeps what the portal is to read and free."""
+    if not isinstance(job, Job) or not job.application.stop_means:
+        return None
+    return opened_folder(job_folder.folder(job), cluster)
 
 
 def _of_job(job: Job | JobSpec, directory: str) -> dict[str, str]:

@@ -9,9 +9,14 @@ from pathlib import Path
 from gridportal.base import processes as shell
 from gridportal.base.clusters import Cluster, account
 from gridportal.base.errors import BackendError, InputError, ShellError
+from gridportal.slurm.commands import SlurmCommands
+from scheduling.runs.core import opening_lines
+from scheduling.runs.core.opening_lines import OpenedFolder
 
 _PATIENCE = 20.0
 _PRIVATE = 0o700
+#: What setfacl says of files that are the portal's own, as the folder itself is: those it leaves as they are.
+_NOT_THEIRS = "Operation not permitted"
 
 
 def share(directory: Path, cluster: Cluster, user: str) -> None:
@@ -49,6 +54,25 @@ def share_file(file: Path, cluster: Cluster, user: str, *, rights: str = "r") ->
         shell.run(["setfacl", "-m", f"u:{person.pw_uid}:{rights},g::-,o::-", "--", str(file)], timeout=_PATIENCE)
     except ShellError as error:
         raise BackendError(f"{file.name} could not be shared with {user}: {error}") from error
+
+
+def opened_folder(directory: Path, cluster: Cluster) -> OpenedFolder | None:
+    """What opens `directory` to the portal again; None where nothing can close it: jobs run as the portal, or the
+    portal is root."""
+    return OpenedFolder(str(directory), os.geteuid()) if cluster.as_person and os.geteuid() != 0 else None
+
+
+def reopen(directory: Path, cluster: Cluster, user: str) -> bool:
+    """Open to the portal, by the account of `user`, what that person's programs have closed to it; whether there was
+    anything to do. Raises BackendError."""
+    opened = opened_folder(directory, cluster)
+    if opened is None:
+        return False
+    commands, argv = SlurmCommands(cluster.prefix_for(user), timeout=_PATIENCE), opening_lines.command(opened)
+    done = commands.run(argv)
+    if done.returncode and _NOT_THEIRS not in done.stderr:
+        raise commands.failure(argv, done)
+    return True
 
 
 def unix_account(cluster: Cluster, user: str) -> pwd.struct_passwd:

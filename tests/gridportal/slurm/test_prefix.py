@@ -183,6 +183,49 @@ def test_whom_sudo_does_not_allow_is_told_so_and_nothing_runs(portal: SitePortal
     assert world.run("squeue", "--noheader", "--user=eve", "--states=all").stdout == ""
 
 
+CLOSES = (
+    'umask 077; cd "$1"; mkdir -m 700 deep; echo x > deep/a.1; echo x > /srv/home/ann/b; mv /srv/home/ann/b deep/b.1; '
+    'chmod 600 deep/*; ln -s /etc link; [ -z "$2" ] || kill -KILL $PPID; exit 3'
+)
+
+
+@pytest.mark.parametrize("killed", ["", "killed"])
+def test_what_a_program_closes_to_the_portal_is_read_and_freed_by_it_and_by_nobody_else(
+    portal: SitePortal, world: World, killed: str
+) -> None:
+    """By its script, and where that was killed by its owner's account."""
+    job = portal.run(f"""
+        means = {{"by": "own", "file": "stop", "seconds": 60, "restart": ["{{file}}"], "pattern": "deep/a.*"}}
+        made = registering.register_application("tests", {{"slug": "closes-{killed}", "name": "Closes",
+            "command": ["bash", "-c", {CLOSES!r}, "closes", "{{checkpoints}}", "{killed}", "{{restart}}"],
+            "launcher": ["env"], "pattern": "ring", "ranks": {{"min": 1, "max": 8}}, "stop_means": means}})
+        asked = job_spec.JobSpec(made, {{}}, 1, cluster="hpc")
+        print(submission.submit_job(User.objects.get(username="ann"), asked).pk)
+    """)
+    assert portal.to_the_end(job, 60)["state"] == "failed"
+    place = portal.run(f"""
+        from scheduling.runs.services import job_folder
+        print(json.dumps(str(job_folder.checkpoints(Job.objects.get(pk={job})))))
+    """)
+    read = ["cat", f"{place}/deep/a.1", f"{place}/deep/b.1"]
+    assert (world.run(*read, user="gridportal").returncode == 0) is not bool(killed)
+    portal.run(f"""
+        from scheduling.checkpoints.services.requesting import _left
+        assert _left(Job.objects.get(pk={job})).facts["file"] == "a.1"
+    """)
+    assert world.run(*read, user="gridportal").stdout == "x\nx\n"
+    for other in ("ben", "eve"):
+        assert world.run("ls", place, user=other).returncode != 0
+    assert "gridportal" not in world.run("getfacl", "/etc").stdout
+    closed = world.run("chmod", "-R", "700", f"{place}/deep", user="ann")
+    assert closed.returncode == 0, closed.stderr
+    portal.run(f"""
+        from scheduling.runs.services import job_folder
+        job_folder.free(Job.objects.get(pk={job}))
+    """)
+    assert world.run("ls", place).returncode != 0
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from gridportal.base.clusters import Cluster
 from gridportal.base.errors import InputError
 from scheduling import tasks
 from scheduling.jobs.core.stop_means import StopBy, StopMeans
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.registering import register_application
-from scheduling.runs.services import job_folder
+from scheduling.runs.services import job_folder, sharing
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -86,3 +90,42 @@ def test_what_nobody_can_read_is_not_stoppable(application: Application, caplog:
     Application.objects.filter(pk=application.pk).update(stop_means={"by": "shouting"})
     assert not Application.objects.get(pk=application.pk).stop_means
     assert "its stop_means cannot be read" in caplog.text
+
+
+def test_people_get_through_to_their_folders_whatever_the_portals_umask_is(
+    submit: Submit, fake_grid: FakeGrid, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stoppable(application)
+    monkeypatch.setattr(sharing, "share", lambda *_: None)
+    job = submit(2)
+    shutil.rmtree(job_folder.folder(job).parent, ignore_errors=True)
+    before = os.umask(0o077)
+    try:
+        job_folder.prepared(job, Cluster(name="hpc", backend="slurm", prefix=("sudo", "-n", "-u", "{user}")))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(job_folder.folder(job).parent.stat().st_mode) == 0o711
+
+
+@pytest.mark.parametrize("helps", [True, False])
+def test_a_folder_that_is_closed_to_the_portal_is_opened_by_its_owner_before_it_is_freed(
+    submit: Submit, fake_grid: FakeGrid, application: Application, monkeypatch: pytest.MonkeyPatch, helps: bool
+) -> None:
+    stoppable(application)
+    job = submit(2)
+    tasks.place_jobs(job.cluster)
+    opened, remove = list[bool](), shutil.rmtree
+
+    def closed(path: Path) -> None:
+        if not opened or not helps:
+            raise PermissionError(path)
+        remove(path)
+
+    monkeypatch.setattr(shutil, "rmtree", closed)
+    monkeypatch.setattr(job_folder, "reopen", lambda _: opened.append(True) or helps)
+    if helps:
+        job_folder.free(job)
+    else:
+        with pytest.raises(PermissionError):
+            job_folder.free(job)
+    assert (len(opened), job_folder.folder(job).exists()) == (1, not helps)
