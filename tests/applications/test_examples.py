@@ -16,11 +16,12 @@ from scheduling.jobs.core.output_search import Budget, OutputFindings, search_te
 from scheduling.runs.core.progress import read
 from tests.applications import cases
 from tests.applications.conftest import EXAMPLES
+from tests.scheduling.portal import wait_for
 
 PROGRESS = str(EXAMPLES / "progress")
 
 
-@pytest.mark.parametrize("name", ["lammps.json", "lammps-plain.json", "hpcc.json"])
+@pytest.mark.parametrize("name", ["lammps.json", "lammps-plain.json", "hpcc.json", "cp-silicon.json"])
 def test_an_example_can_be_sent_to_the_api_as_it_is(client_as: Callable[..., Any], name: str) -> None:
     body = (EXAMPLES / name).read_text()
     answer = client_as("administrator").post("/api/applications/", body, content_type="application/json")
@@ -68,6 +69,52 @@ def test_hpcc_run_passes_on_a_failure_and_a_failed_residual(tmp_path: Path) -> N
     failure = _in_output("hpcc.json", printed).failure
     assert failure is not None
     assert failure.line == "1 tests completed and failed residual checks,"
+
+
+#: Stands for cp.x: ten steps further each time, and says how it was started.
+CP = """
+read() { sed -n "s/.*$1='*\\([a-z_0-9/.-]*\\).*/\\1/p" cp.in; }
+done=$(( $(cat steps 2> /dev/null || echo 0) + 10 )); echo $done > steps
+mkdir -p "$(read outdir)si_$(read ndw).save"
+echo "  <STEP ITERATION=\\"$done\\">" > "$(read outdir)si_$(read ndw).save/data-file-schema.xml"
+echo "$(read restart_mode) $(read nstep) $(read ndr) $(read ndw)" >> started
+if [ $done = 20 ]; then touch $ASKED; fi
+exit "$CODE"
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "started"),
+    [
+        ("nothing", 0, 1),
+        ("checkpoint", 0, 2),
+        ("checkpoint stop", 0, 2),
+        ("checkpoint", 7, 1),
+    ],
+)
+def test_cp_run_starts_cp_x_again_after_a_checkpoint_and_not_after_a_stop_or_a_failure(
+    tmp_path: Path, asked: str, code: int, started: int
+) -> None:
+    """It is asked at once, and after its second start again."""
+    if asked != "nothing":
+        (tmp_path / "checkpoint").touch()
+    environment = {"PATH": "/usr/bin:/bin", "ASKED": asked, "CODE": str(code)}
+    words = ["sh", str(EXAMPLES / "cp-run"), "sh", "-c", CP, "cp.x", "-in", "cp.in", "folder=files", "steps=25"]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, timeout=20, check=False)
+    lines = (tmp_path / "started").read_text().splitlines()
+    assert done.returncode == code
+    asked_again = asked == "checkpoint" and not code
+    assert lines == ["from_scratch 25 50 51", "restart 15 51 50", "restart 5 50 51"][: started + asked_again]
+
+
+def test_what_ends_cp_run_ends_its_launcher(tmp_path: Path) -> None:
+    launcher = 'trap "echo ended > ended; exit 5" TERM; touch begun; while :; do sleep 0.05; done'
+    words = ["sh", str(EXAMPLES / "cp-run"), "sh", "-c", launcher, "cp.x", "folder=files", "steps=25"]
+    running = subprocess.Popen(words, cwd=tmp_path)
+    wait_for((tmp_path / "begun").exists, "the launcher")
+    running.terminate()
+    assert running.wait(20) == 5
+    assert (tmp_path / "ended").exists()
 
 
 def _in_output(name: str, printed: str) -> OutputFindings:

@@ -1,4 +1,5 @@
-"""LAMMPS and cp.x stop by their own means and go on elsewhere on fewer ranks; their energies go on as if never stopped.
+"""LAMMPS and cp.x stop by their own means and go on on fewer ranks, on nodes that are named; their energies go on as if
+never stopped.
 
 On both backends at once, for most of the time is spent waiting; `make test` has one of them. LAMMPS: another number of
 ranks adds forces up in another order, and a melt of atoms doubles such a difference every few steps: the total energy,
@@ -17,8 +18,10 @@ from tests.applications.conftest import example, need, slurm_is_missing
 from tests.scheduling.portal import Portal
 
 pytestmark = pytest.mark.grid
-CP_STEPS, WHOLE_STEPS, MELT_STEPS = 60, 4000, 1_000_000
+CP_STEPS, WHOLE_STEPS, MELT_STEPS = 90, 4000, 1_000_000
 PATIENCE = 150.0
+#: What cp.x says when it begins.
+CP_BEGINS = "Program CP "
 
 
 def clusters(first: str) -> pytest.MarkDecorator:
@@ -42,9 +45,10 @@ def stopped_and_gone_on(
     steps: tuple[int, int],
     **parameters: int,
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """The logs of the runs of a job that nobody stops, on one rank, with the first number of `steps`; and by backend
-    those of jobs with the second that are stopped on four ranks, once their log has `begun`, go on on three, and are
-    cancelled once the log of that run has `enough`, if it does not come to its end.
+    """The logs of the runs of a job that nobody asks for anything, on one rank, with the first number of `steps`; and
+    by backend those of jobs with the second that are stopped on four ranks, once their log has `begun`, go on on three
+    of their nodes in turned order, and are cancelled once the log of that run has `enough`, if it does not come to its
+    end.
 
     All in one process, for to start one takes longer than most of what is waited for.
     """
@@ -73,16 +77,19 @@ def stopped_and_gone_on(
             raise AssertionError([(job.state, message(job.reason)) for job in Job.objects.all()])
 
         fields, names = {fields!r}, {names!r}
-        whole = submit({{**fields, "slug": fields["slug"] + "-whole"}}, "grid", 1, {steps[0]})
+        unasked = {{name: value for name, value in fields["stop_means"].items() if name != "every"}}
+        whole = {{**fields, "slug": fields["slug"] + "-whole", "stop_means": unasked}}
+        whole = submit(whole, "grid", 1, {steps[0]})
         slugs = {{name: fields["slug"] + "-" + name for name in names}}
         jobs = {{name: submit({{**fields, "slug": slugs[name]}}, name, 4, {steps[1]}) for name in names}}
-        waiting = dict(jobs)
+        waiting, named = dict(jobs), {{}}
 
         def all_asked():
             for name, job in list(waiting.items()):
                 job.refresh_from_db()
                 if job.state == "running" and re.search({begun!r}, log(job.runs.get())):
-                    stop_and_continue(job, by=User.objects.get(username="ada"), ranks=3)
+                    named[name] = job.runs.get().placement.nodes[:0:-1]
+                    stop_and_continue(job, by=User.objects.get(username="ada"), nodes=named[name], ranks=3)
                     del waiting[name]
             return not waiting
 
@@ -102,7 +109,7 @@ def stopped_and_gone_on(
         print(json.dumps({{
             "whole": [log(run) for run in whole.runs.all()],
             "states": {{name: [run.state for run in each] for name, each in runs.items()}},
-            "ranks": {{name: [len(run.placement.nodes) for run in each] for name, each in runs.items()}},
+            "nodes": {{name: [run.placement.nodes for run in each] for name, each in runs.items()}}, "named": named,
             "said": [message(e.reason) for job in jobs.values() for e in job.events.all()],
             "logs": {{name: [log(run) for run in each] for name, each in runs.items()}},
         }}))
@@ -110,7 +117,8 @@ def stopped_and_gone_on(
     logs: dict[str, list[str]] = found["logs"]
     for name in names:
         assert found["states"][name] == ["checkpointed", "cancelled" if enough else "succeeded"], (found["said"], logs)
-        assert found["ranks"][name] == [4, 3]
+        before, after = found["nodes"][name]
+        assert (len(before), after) == (4, found["named"][name])
     return found["whole"], logs
 
 
@@ -139,11 +147,13 @@ def test_lammps_goes_on_elsewhere_on_fewer_ranks(portal: Portal, names: list[str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("names", [["grid", "slurm"]], ids=["both"])
-def test_cp_x_goes_on_elsewhere_on_fewer_ranks(portal: Portal, names: list[str]) -> None:
+def test_cp_x_leaves_files_now_and_then_and_goes_on_elsewhere_on_fewer_ranks(portal: Portal, names: list[str]) -> None:
+    """It is asked for files every three seconds; it is stopped once it has gone on from one within its run."""
     need("cp.x", "mpirun.openmpi")
-    (whole,), logs = stopped_and_gone_on(
-        portal, names, example("cp-silicon.json"), r"\n +[5-9] +\d", "", (CP_STEPS, CP_STEPS)
-    )
+    fields = example("cp-silicon.json")
+    fields["stop_means"] |= {"every": 3}
+    again = rf"(?s)({CP_BEGINS}.*){{2}}\n +\d+ +\d+\.\d"
+    (whole,), logs = stopped_and_gone_on(portal, names, fields, again, "", (CP_STEPS, CP_STEPS))
     expected = energies(whole, 4)
     assert len(expected) == CP_STEPS
     for first, second in logs.values():
