@@ -1,0 +1,56 @@
+"""A program of the catalogue whose calls of SRS are timed; usage: timed_calls PROGRAM ARGUMENTS...
+
+Rank 0 leaves calls.json in the run directory: the part that its calls take of its processor time from the first call of
+SRS to the last, these seconds, and how many calls of check_stop there were, with the seconds of each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import runpy
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mpi4py import MPI
+
+from gridportal.runtime.srs import stop_restart
+from gridportal.runtime.srs.stop_restart import StopRestart
+
+spent: dict[str, float] = {}
+calls: dict[str, int] = {}
+
+
+def timed(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    def inside(*words: Any, **more: Any) -> Any:
+        start = time.thread_time()
+        try:
+            return call(*words, **more)
+        finally:
+            spent[name] = spent.get(name, 0.0) + time.thread_time() - start
+            calls[name] = calls.get(name, 0) + 1
+
+    return inside
+
+
+def main() -> None:
+    for name in ("register", "store_map", "check_stop", "finish"):
+        setattr(StopRestart, name, timed(name, getattr(StopRestart, name)))
+    stop_restart.init = timed("init", stop_restart.init)
+    start = time.thread_time()
+    program, sys.argv = sys.argv[1], sys.argv[1:]
+    with contextlib.suppress(SystemExit):
+        runpy.run_module(f"gridportal.workloads.{program}", run_name="__main__")
+    seconds = time.thread_time() - start
+    if MPI.COMM_WORLD.Get_rank() == 0:
+        each = spent["check_stop"] / calls["check_stop"]
+        told = {"share": sum(spent.values()) / seconds, "seconds": seconds, "calls": calls["check_stop"], "each": each}
+        Path(os.environ["GRIDPORTAL_RUN_DIR"], "calls.json").write_text(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
