@@ -173,10 +173,9 @@ class _Visit:
                 raise StoreRefusedError("bad", str(error)) from error
             self._session.send({"bytes": sum(slab.bytes for slab in wanted)})
             checksum = 0
-            for slab in wanted:
-                for part in slabs.gathered(descriptor, slab):
-                    checksum = zlib.crc32(part, checksum)
-                    self._session.connection.sendall(part)
+            for part in slabs.portions(descriptor, wanted):
+                checksum = zlib.crc32(part, checksum)
+                self._session.connection.sendall(part)
         self._session.send({"crc32": checksum})
 
     def _check(self, request: dict[str, Any]) -> None:

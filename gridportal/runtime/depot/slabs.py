@@ -7,9 +7,9 @@ a request stays short and only the bytes that are wanted travel. Nothing here ne
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any, Literal
 
 #: Bytes that one request may ask for, and slabs that it may hold.
@@ -17,6 +17,7 @@ MOST_BYTES = 1024 * 1024
 MOST_SLABS = 256
 MOST_DIMENSIONS = 32
 _WINDOW = 64 * 1024  # bytes that are read at once
+_TOGETHER = 8 * 1024  # bytes that are sent at once, at least; more would be 24 times as much for all connections
 _WIDTHS: dict[int, Literal["B", "H", "I", "Q"]] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _FAR = 16 * 1024  # bytes between runs from which each is read alone
 
@@ -71,6 +72,22 @@ def parsed(document: Any, size: int) -> list[Slab]:
 def dumped(slab: Slab) -> list[Any]:
     """A slab as `parsed` reads it."""
     return [slab.start, slab.run, [list(dimension) for dimension in slab.dimensions]]
+
+
+def portions(descriptor: int, wanted: Sequence[Slab]) -> Iterator[bytes | bytearray | memoryview]:
+    """The bytes of all slabs in their order, read from an open file: runs of less than 8 KiB go out together, for each
+    of them would be a packet of its own. OSError."""
+    waiting = bytearray()
+    for part in chain.from_iterable(gathered(descriptor, slab) for slab in wanted):
+        if not waiting and len(part) >= _TOGETHER:
+            yield part
+            continue
+        waiting += part
+        if len(waiting) >= _TOGETHER:
+            yield waiting
+            waiting = bytearray()
+    if waiting:
+        yield waiting
 
 
 def gathered(descriptor: int, slab: Slab) -> Iterator[bytes | memoryview]:

@@ -130,7 +130,8 @@ class Redistribution:
             copy_elements(view, place)
 
     def views(self, source: int, held: Array, target: int, into: Array) -> Iterator[tuple[Array, Array]]:
-        """What `copy` copies: a view of `held` and the one of `into` that it fills, piece by piece."""
+        """What `copy` copies: a view of `held` and the one of `into` that it fills, piece by piece, in the order of
+        `held`."""
         there, here = _parts(self.old, self._source, source), _parts(self.new, self._target, target)
         pieces = [_pieces(each.between(a, b)) for each, a, b in zip(self._shared, there, here, strict=True)]
         for chosen in product(*pieces):
@@ -165,7 +166,8 @@ class _Piece:
 
 def _pieces(shared: Overlaps) -> list[_Piece]:
     columns = (getattr(shared, name).tolist() for name in _Piece.__slots__)
-    return [_Piece(*numbers) for numbers in zip(*columns, strict=True)]
+    pieces = [_Piece(*numbers) for numbers in zip(*columns, strict=True)]
+    return sorted(pieces, key=lambda piece: piece.source_place)
 
 
 def _view(array: Array, start: Sequence[int], shape: Sequence[int], steps: Sequence[int]) -> Array:

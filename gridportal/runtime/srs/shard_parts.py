@@ -17,32 +17,44 @@ from gridportal.runtime.depot.slabs import MOST_BYTES, MOST_DIMENSIONS, MOST_SLA
 from gridportal.runtime.srs.redistribution import Redistribution
 
 Array = NDArray[Any]
+#: Bytes between two runs that are asked for as one: another slab is as long, and costs a depot more.
+NEAR = 64
 
 
 class Part:
-    """Some slabs of a shard, and the views that their bytes fill, in the same order."""
+    """Some slabs of a shard, and the views that their bytes fill. Runs that lie close together are one slab."""
 
     def __init__(self) -> None:
         self.slabs: list[Slab] = []
-        self._places: list[Array] = []
+        self._places: list[tuple[int, Array]] = []  # where its bytes begin in what comes
         self._bytes = 0
 
-    def takes(self, size: int) -> bool:
-        """Whether there is room for a slab of `size` bytes."""
-        return len(self.slabs) < MOST_SLABS and self._bytes + size <= MOST_BYTES
+    def takes(self, slab: Slab) -> bool:
+        """Whether there is room for a slab."""
+        gap = self._gap(slab)
+        return (gap >= 0 or len(self.slabs) < MOST_SLABS) and self._bytes + max(gap, 0) + slab.bytes <= MOST_BYTES
 
     def add(self, slab: Slab, place: Array) -> None:
         """Want this too."""
-        self.slabs.append(slab)
-        self._places.append(place)
-        self._bytes += slab.bytes
+        gap = self._gap(slab)
+        if gap < 0:
+            self.slabs.append(slab)
+        else:
+            self.slabs[-1] = Slab(self.slabs[-1].start, slab.end - self.slabs[-1].start)
+        self._places.append((self._bytes + max(gap, 0), place))
+        self._bytes += max(gap, 0) + slab.bytes
+
+    def _gap(self, slab: Slab) -> int:
+        """Bytes of the shard between the last slab and this one where both are one run; else -1."""
+        if not self.slabs or slab.dimensions or self.slabs[-1].dimensions:
+            return -1
+        gap = slab.start - self.slabs[-1].end
+        return gap if 0 <= gap <= NEAR else -1
 
     def fill(self, content: memoryview) -> None:
         """Put the bytes of all slabs where they belong."""
-        at = 0
-        for slab, place in zip(self.slabs, self._places, strict=True):
-            place[...] = np.frombuffer(content[at : at + slab.bytes], place.dtype).reshape(place.shape)
-            at += slab.bytes
+        for at, place in self._places:
+            place[...] = np.frombuffer(content[at : at + place.nbytes], place.dtype).reshape(place.shape)
 
 
 def parts(way: Redistribution, source: int, target: int, into: Array) -> Iterator[Part]:
@@ -56,7 +68,7 @@ def parts(way: Redistribution, source: int, target: int, into: Array) -> Iterato
     for view, place in way.views(source, held, target, into):
         for wanted, filled in cut(view, place, MOST_BYTES):
             slab = _slab(wanted, begin)
-            if not part.takes(slab.bytes):
+            if not part.takes(slab):
                 yield part
                 part = Part()
             part.add(slab, filled)

@@ -1,19 +1,31 @@
 """The calls of SRS for Python over mpi4py (Migration 2003, sections 4.1 and 5).
 
-    from gridportal.runtime.srs import layouts, stop_restart
-
-    state = stop_restart.init(comm, "checkpoints")
-    state.register("x", x, shape=(n,), layout=layouts.block(comm.Get_size()))
-    state.register("step", step)
-    if state.restart_value():
-        state.read("x")
-        state.read("step")
-    while step[0] < steps and not state.check_stop():
-        ...
-        step[0] += 1
-    state.finish()
+    >>> def program(comm, folder, steps):
+    ...     way, step = layouts.block(comm.Get_size()), np.zeros(1, dtype=int)
+    ...     x = np.zeros(way.local_shape((1000,), comm.Get_rank()))
+    ...     state = init(comm, folder)
+    ...     state.register("x", x, (1000,), way)
+    ...     state.register("step", step)
+    ...     if state.restart_value():
+    ...         state.read("x")
+    ...         state.read("step")
+    ...     while steps and not state.check_stop():
+    ...         x += 1
+    ...         step += 1
+    ...         steps -= 1
+    ...     state.finish()
+    ...     return state.restart_value(), int(step[0]), set(x.tolist())
 
 A folder that all ranks reach holds the checkpoints, and the file `stop`: whoever makes it asks the program to stop.
+What was stopped goes on where it is started again, on any number of ranks.
+
+    >>> import tempfile, threading, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     threading.Timer(0.2, Path(folder, "stop").touch).start()
+    ...     began, stopped, _ = program(MPI.COMM_WORLD, folder, 10**9)
+    ...     again, ended, values = program(MPI.COMM_WORLD, folder, 5)  # five steps more
+    >>> began, again, ended - stopped, values == {float(ended)}
+    (0, 1, 5, True)
 """
 
 from __future__ import annotations

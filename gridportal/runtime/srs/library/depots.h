@@ -65,7 +65,17 @@ int srs_session_get(struct srs_session *session, char *into, size_t length);
 struct srs_part {
     struct srs_text slabs; /* JSON, without the outer brackets */
     int64_t count, bytes;
-    int64_t *places, length, room; /* of each slab: dimensions, run, place in the target, and count and step of each */
+    int64_t start, end; /* of the last slab while it is one run, and not in the text yet; end 0 for none */
+    /* In the order in which bytes come: dimensions, run, place in the target (-1: they are left out), and count and step
+     * of each dimension. */
+    int64_t *places, length, room;
+};
+#define SRS_AXES 96 /* three for each dimension: outer and inner repetitions, and elements */
+/* Elements of the shard and of the target that belong together: `count[i]` times, with steps in bytes; only counts
+ * above 1. */
+struct srs_view {
+    int axes;
+    int64_t from, into, count[SRS_AXES], from_step[SRS_AXES], into_step[SRS_AXES];
 };
 struct srs_wanted {
     int dimensions;
@@ -79,6 +89,9 @@ int srs_wanted_begin(struct srs_wanted *wanted, int dimensions, const struct srs
 void srs_wanted_end(struct srs_wanted *wanted);
 /* The next part; one of no bytes is the end. */
 int srs_wanted_next(struct srs_wanted *wanted, struct srs_part *part);
+/* part_places.c: where the bytes of a view belong, in the order of the shard; and bytes that nobody wants. */
+int srs_part_place(struct srs_part *part, const struct srs_view *view, int64_t itemsize);
+int srs_part_gap(struct srs_part *part, int64_t bytes);
 void srs_part_fill(const struct srs_part *part, const char *content, char *into);
 void srs_part_free(struct srs_part *part);
 

@@ -149,6 +149,13 @@ static void drop_narrow(struct narrow *narrow, int dimensions)
     free(narrow);
 }
 
+static int by_source(const void *one, const void *other)
+{
+    const struct srs_piece *a = one, *b = other;
+    return a->source_place < b->source_place ? -1 : a->source_place > b->source_place;
+}
+
+/* In the order of the shard, so that what lies close together in it is asked for together. */
 static int narrow_axis(const struct srs_axis *axis, int64_t part, struct srs_axis *into)
 {
     struct srs_piece *pieces = srs_room((size_t)axis->count, sizeof *pieces);
@@ -158,6 +165,8 @@ static int narrow_axis(const struct srs_axis *axis, int64_t part, struct srs_axi
     for (int64_t i = 0; pieces && i < axis->count; i++)
         if (axis->pieces[i].source == part)
             pieces[into->count++] = axis->pieces[i];
+    if (pieces)
+        qsort(pieces, (size_t)into->count, sizeof *pieces, by_source);
     return pieces ? 0 : srs_no_memory();
 }
 

@@ -8,25 +8,18 @@
 
 #define MOST_BYTES (1 << 20)
 #define MOST_SLABS 256
+#define NEAR 64 /* bytes between two runs that are asked for as one: another slab is as long, and costs a depot more */
 #define LONGEST_REQUEST (48 << 10) /* letters of its slabs, of 64 KiB that a depot reads */
 #define MOST_STRIDES 32
-#define AXES 96 /* three for each dimension: outer and inner repetitions, and elements */
-
-/* Elements of the shard and of the target that belong together: `count[i]` times, with steps in bytes; only counts
- * above 1. */
-struct srs_view {
-    int axes;
-    int64_t from, into, count[AXES], from_step[AXES], into_step[AXES];
-};
 
 int srs_wanted_begin(struct srs_wanted *wanted, int dimensions, const struct srs_axis *axes, const int64_t *parts,
                      int64_t itemsize)
 {
     int64_t source = itemsize, target = itemsize;
     memset(wanted, 0, sizeof *wanted);
-    if (3 * dimensions > AXES)
+    if (3 * dimensions > SRS_AXES)
         return srs_fail(SRS_BAD_INPUT, "An array has %d dimensions; accepted is at most %d from depots.", dimensions,
-                        AXES / 3);
+                        SRS_AXES / 3);
     wanted->dimensions = dimensions;
     wanted->axes = axes;
     wanted->itemsize = itemsize;
@@ -37,7 +30,7 @@ int srs_wanted_begin(struct srs_wanted *wanted, int dimensions, const struct srs
         target *= axes[d].mine;
         wanted->over = wanted->over || !axes[d].count;
     }
-    wanted->stack = srs_room(AXES + 2, sizeof *wanted->stack);
+    wanted->stack = srs_room(SRS_AXES + 2, sizeof *wanted->stack);
     return wanted->stack ? 0 : srs_no_memory();
 }
 
@@ -130,123 +123,107 @@ static int look(struct srs_wanted *wanted)
     }
 }
 
-/* A slab: its first byte, a run of bytes, and strides; what follows in the shard is one run. */
-static int add_slab(const struct srs_view *view, int64_t itemsize, struct srs_text *into)
+/* A slab: its first byte, a run of bytes, and strides, the fastest first. */
+struct slab {
+    int64_t start, run, count[SRS_AXES], step[SRS_AXES];
+    int strides;
+};
+
+/* What follows in the shard is one run. */
+static void make_slab(const struct srs_view *view, int64_t itemsize, struct slab *slab)
 {
-    int64_t run = itemsize, count[AXES], step[AXES];
-    int strides = 0;
+    slab->start = view->from;
+    slab->run = itemsize;
+    slab->strides = 0;
     for (int i = view->axes - 1; i >= 0; i--) {
-        if (!strides && view->from_step[i] == run)
-            run *= view->count[i];
-        else if (strides && view->from_step[i] == count[strides - 1] * step[strides - 1])
-            count[strides - 1] *= view->count[i];
+        int last = slab->strides - 1;
+        if (last < 0 && view->from_step[i] == slab->run)
+            slab->run *= view->count[i];
+        else if (last >= 0 && view->from_step[i] == slab->count[last] * slab->step[last])
+            slab->count[last] *= view->count[i];
         else {
-            count[strides] = view->count[i];
-            step[strides++] = view->from_step[i];
+            slab->count[++last] = view->count[i];
+            slab->step[last] = view->from_step[i];
+            slab->strides = last + 1;
         }
     }
-    if (strides > MOST_STRIDES)
-        return srs_fail(SRS_BAD_INPUT, "An array has %d strides; accepted is at most %d from depots.", strides,
+}
+
+static void begin_text(struct srs_part *part, int64_t start, int64_t run)
+{
+    srs_add(&part->slabs, "%s[%" PRId64 ",%" PRId64 ",[", part->slabs.length ? "," : "", start, run);
+}
+
+/* The run behind which nothing follows closely. */
+static void close_run(struct srs_part *part)
+{
+    if (part->end) {
+        begin_text(part, part->start, part->end - part->start);
+        srs_add(&part->slabs, "]]");
+    }
+    part->end = 0;
+}
+
+/* Bytes of the shard between the last slab and this one where both are one run; else -1. */
+static int64_t gap_before(const struct srs_part *part, const struct slab *slab)
+{
+    int64_t gap = slab->start - part->end;
+    return part->end && !slab->strides && gap >= 0 && gap <= NEAR ? gap : -1;
+}
+
+static int add_slab(const struct slab *slab, struct srs_part *part)
+{
+    if (slab->strides > MOST_STRIDES)
+        return srs_fail(SRS_BAD_INPUT, "An array has %d strides; accepted is at most %d from depots.", slab->strides,
                         MOST_STRIDES);
-    srs_add(into, "%s[%" PRId64 ",%" PRId64 ",[", into->length ? "," : "", view->from, run);
-    while (strides--)
-        srs_add(into, "[%" PRId64 ",%" PRId64 "]%s", count[strides], step[strides], strides ? "," : "");
-    srs_add(into, "]]");
+    close_run(part);
+    part->count++;
+    if (!slab->strides) {
+        part->start = slab->start;
+        part->end = slab->start + slab->run;
+        return 0;
+    }
+    begin_text(part, slab->start, slab->run);
+    for (int i = slab->strides - 1; i >= 0; i--)
+        srs_add(&part->slabs, "[%" PRId64 ",%" PRId64 "]%s", slab->count[i], slab->step[i], i ? "," : "");
+    srs_add(&part->slabs, "]]");
     return 0;
 }
 
-/* Where its bytes belong, in the order of the shard: axes, run, place, and count and step of each axis. */
-static int add_place(const struct srs_view *view, int64_t itemsize, struct srs_part *part)
+static int is_full(const struct srs_part *part, int64_t bytes, int64_t gap)
 {
-    int axes = view->axes;
-    int64_t run = itemsize, wanted = part->length + 3 + 2 * axes;
-    if (wanted > part->room) {
-        int64_t *more = realloc(part->places, sizeof *more * (size_t)(2 * wanted));
-        if (!more)
-            return srs_no_memory();
-        part->places = more;
-        part->room = 2 * wanted;
-    }
-    for (; axes && view->into_step[axes - 1] == run; axes--)
-        run *= view->count[axes - 1];
-    int64_t *at = part->places + part->length;
-    *at++ = axes;
-    *at++ = run;
-    *at++ = view->into;
-    for (int i = 0; i < axes; i++) {
-        *at++ = view->count[i];
-        *at++ = view->into_step[i];
-    }
-    part->length = at - part->places;
-    return 0;
-}
-
-static int is_full(const struct srs_part *part, int64_t bytes)
-{
+    if (gap >= 0)
+        return part->bytes + gap + bytes > MOST_BYTES;
     return part->count && (part->count == MOST_SLABS || part->bytes + bytes > MOST_BYTES ||
                            part->slabs.length > LONGEST_REQUEST);
+}
+
+/* A view, which goes on with the last slab where it begins at most `gap` bytes behind that. */
+static int add_view(const struct srs_view *view, const struct slab *slab, int64_t gap, int64_t itemsize,
+                    struct srs_part *part)
+{
+    int problem = gap < 0 ? add_slab(slab, part) : gap > 0 ? srs_part_gap(part, gap) : 0;
+    if (gap >= 0)
+        part->end = slab->start + slab->run;
+    part->bytes += bytes_of(view, itemsize);
+    return problem ? problem : srs_part_place(part, view, itemsize);
 }
 
 int srs_wanted_next(struct srs_wanted *wanted, struct srs_part *part)
 {
     int problem = 0;
+    struct slab slab;
     part->slabs.length = 0;
-    part->count = part->bytes = part->length = 0;
+    part->count = part->bytes = part->length = part->end = 0;
     while (!problem && look(wanted)) {
         const struct srs_view *view = wanted->stack + wanted->depth - 1;
-        int64_t bytes = bytes_of(view, wanted->itemsize);
-        if (is_full(part, bytes))
+        make_slab(view, wanted->itemsize, &slab);
+        int64_t gap = gap_before(part, &slab);
+        if (is_full(part, bytes_of(view, wanted->itemsize), gap))
             break;
-        problem = add_slab(view, wanted->itemsize, &part->slabs);
-        problem = problem ? problem : add_place(view, wanted->itemsize, part);
-        part->count++;
-        part->bytes += bytes;
+        problem = add_view(view, &slab, gap, wanted->itemsize, part);
         wanted->depth--;
     }
+    close_run(part);
     return part->slabs.failed ? srs_no_memory() : problem;
-}
-
-/* One axis of items of a size that the compiler knows. */
-#define SPREAD(bytes)                                                                                                 \
-    for (int64_t i = 0; i < count; i++)                                                                               \
-        memcpy(into + i * step, content + i * (bytes), bytes);                                                        \
-    break
-
-static void spread(char *into, const char *content, int64_t run, int64_t count, int64_t step)
-{
-    switch (run) {
-    case 4: SPREAD(4);
-    case 8: SPREAD(8);
-    case 16: SPREAD(16);
-    default: SPREAD((size_t)run);
-    }
-}
-
-/* The bytes of one slab; the place of the bytes after it. */
-static const char *fill(const int64_t *axes, int64_t count, int64_t run, const char *content, char *into)
-{
-    if (!count) {
-        memcpy(into, content, (size_t)run);
-        return content + run;
-    }
-    if (count == 1) {
-        spread(into, content, run, axes[0], axes[1]);
-        return content + run * axes[0];
-    }
-    for (int64_t i = 0; i < axes[0]; i++)
-        content = fill(axes + 2, count - 1, run, content, into + i * axes[1]);
-    return content;
-}
-
-void srs_part_fill(const struct srs_part *part, const char *content, char *into)
-{
-    for (const int64_t *at = part->places, *end = at + part->length; at < end; at += 3 + 2 * at[0])
-        content = fill(at + 3, at[0], at[1], content, into + at[2]);
-}
-
-void srs_part_free(struct srs_part *part)
-{
-    srs_drop(&part->slabs);
-    free(part->places);
-    memset(part, 0, sizeof *part);
 }

@@ -31,6 +31,19 @@ def test_gathered_bytes_are_those_of_a_strided_view(start: int, run: int, dimens
     assert len(wanted) == slab.bytes
 
 
+@given(st.lists(st.tuples(st.integers(0, 300), st.sampled_from([1, 8, 24, 40_000]), DIMENSIONS), max_size=4))
+def test_portions_are_the_bytes_of_all_slabs_and_never_small_but_the_last(described: list[Any]) -> None:
+    wanted = [Slab(start, run, tuple(dimensions)) for start, run, dimensions in described]
+    content = np.random.default_rng(1).integers(0, 255, max([0, *(slab.end for slab in wanted)]), np.uint8)
+    with tempfile.TemporaryFile() as file:
+        file.write(content.tobytes())
+        file.flush()
+        portions = [bytes(each) for each in slabs.portions(file.fileno(), wanted)]
+        alone = [bytes(part) for slab in wanted for part in slabs.gathered(file.fileno(), slab)]
+    assert b"".join(portions) == b"".join(alone)
+    assert all(len(each) >= 8 * 1024 for each in portions[:-1])
+
+
 @given(st.integers(0, 300), st.integers(1, 100), DIMENSIONS)
 def test_a_slab_is_read_as_it_was_written(start: int, run: int, dimensions: list[tuple[int, int]]) -> None:
     slab = Slab(start, run, tuple(dimensions))

@@ -44,6 +44,7 @@ PARTS = (
         "manifest_writing",
         "message",
         "overlaps",
+        "part_places",
         "redistribution",
         "sha256",
         "shard_depots",
