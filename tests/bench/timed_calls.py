@@ -1,7 +1,7 @@
 """A program of the catalogue whose calls of SRS are timed; usage: timed_calls PROGRAM ARGUMENTS...
 
-Rank 0 leaves calls.json in the run directory: the part that its calls take of its processor time from the first call of
-SRS to the last, these seconds, and how many calls of check_stop there were, with the seconds of each.
+Rank 0 leaves calls.json in the run directory: the seconds of processor of the whole program, those of its calls that
+begin and end SRS, among them the first vote, and the seconds of every other call of check_stop.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from mpi4py import MPI
 from gridportal.runtime.srs import stop_restart
 from gridportal.runtime.srs.stop_restart import StopRestart
 
-spent: dict[str, float] = {}
-calls: dict[str, int] = {}
+#: Seconds of each call.
+spent: dict[str, list[float]] = {}
 
 
 def timed(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,8 +31,7 @@ def timed(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return call(*words, **more)
         finally:
-            spent[name] = spent.get(name, 0.0) + time.thread_time() - start
-            calls[name] = calls.get(name, 0) + 1
+            spent.setdefault(name, []).append(time.thread_time() - start)
 
     return inside
 
@@ -47,8 +46,9 @@ def main() -> None:
         runpy.run_module(f"gridportal.workloads.{program}", run_name="__main__")
     seconds = time.thread_time() - start
     if MPI.COMM_WORLD.Get_rank() == 0:
-        each = spent["check_stop"] / calls["check_stop"]
-        told = {"share": sum(spent.values()) / seconds, "seconds": seconds, "calls": calls["check_stop"], "each": each}
+        first, *others = spent.pop("check_stop")
+        ends = first + sum(sum(each) for each in spent.values())
+        told = {"seconds": seconds, "ends": ends, "calls": others}
         Path(os.environ["GRIDPORTAL_RUN_DIR"], "calls.json").write_text(json.dumps(told))
 
 
