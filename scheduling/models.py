@@ -24,7 +24,7 @@ from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport, PhaseTotal
 from scheduling.skeletons.models import Skeleton, SkeletonRun
-from scheduling.usage.models import DailyUse, PeriodUse, UncountedJob, UseMark
+from scheduling.usage.models import DailyUse, PeriodUse, PersonUse, UncountedJob, UseMark
 from scheduling.workload_logs.models import LoggedCluster
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "OwnProgram",
     "PageAnnouncement",
     "PeriodUse",
+    "PersonUse",
     "PhaseReport",
     "PhaseTotal",
     "Placement",

@@ -16,6 +16,7 @@ from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from scheduling.jobs.project_models import Project
 from scheduling.projects import budget_services
+from scheduling.projects.budget_messages import WHAT_IS_NEW
 from scheduling.projects.budget_selectors import budget_state, budgets_of
 from scheduling.projects.budget_services import FIELDS, MOST_NODE_HOURS
 from scheduling.projects.core.budget_state import WhenUsed
@@ -59,7 +60,9 @@ class _BudgetValues(WordedSerializer):
     begins = serializers.DateField()
     ends = serializers.DateField(help_text="Its last day.")
     warn_at = serializers.IntegerField(min_value=1, max_value=100, required=False, help_text="Percent; 80 unless said.")
-    when_used = serializers.ChoiceField(choices=[each.value for each in WhenUsed], required=False)
+    when_used = serializers.ChoiceField(
+        choices=[each.value for each in WhenUsed], required=False, help_text=WHAT_IS_NEW
+    )
     reason = serializers.CharField(max_length=500)
 
 

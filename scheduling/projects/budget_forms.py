@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from gridportal.web.worded_form import WordedForm
-from scheduling.projects.budget_messages import WHEN_USED
+from scheduling.projects.budget_messages import WHAT_IS_NEW, WHEN_USED
 from scheduling.projects.budget_services import FIELDS
 from scheduling.projects.models import Budget
 
@@ -22,7 +22,9 @@ class BudgetForm(WordedForm):
         label="Warn at, %", initial=80, min_value=1, max_value=100, help_text="Members and managers get a notice then."
     )
     when_used = forms.ChoiceField(
-        label="When it is used up", choices=[(word.value, label) for word, label in WHEN_USED.items()]
+        label="When it is used up",
+        choices=[(word.value, label) for word, label in WHEN_USED.items()],
+        help_text=WHAT_IS_NEW,
     )
     reason = forms.CharField(
         label="Reason", min_length=3, max_length=500, help_text="For the audit trail, such as “grant 2026-17”."

@@ -10,6 +10,10 @@ WHEN_USED = {
     WhenUsed.REFUSE: "New jobs are refused from then on",
     WhenUsed.WAIT: "New jobs wait until there are node-hours again",
 }
+WHAT_IS_NEW = (
+    "A job that is submitted again, or with random nodes, is new. Jobs that were accepted before stay in their line "
+    "and go on: also those that move, are put back into the queue, or are released from a hold."
+)
 _AFTER = {
     WhenUsed.WARN: "Jobs go on all the same.",
     WhenUsed.REFUSE: "New jobs are refused.",

@@ -51,9 +51,10 @@ def _held() -> dict[int, tuple[int, Reason]]:
 
 
 def _new(now: datetime) -> dict[int, int]:
-    """The jobs that nobody has looked at yet of projects whose jobs may have to wait."""
+    """The jobs of projects whose jobs may have to wait that nobody has looked at yet; one with a run was accepted, and
+    only starts elsewhere."""
     budgets = _current(now).filter(when_used=WhenUsed.WAIT).values("project")
-    rows = Job.objects.filter(state=JobState.QUEUED, held_back=False, lease_holder="", project__in=budgets)
+    rows = Job.objects.filter(state=JobState.QUEUED, held_back=False, lease_holder="", project__in=budgets, runs=None)
     return dict(rows.order_by("pk").values_list("pk", "project_id"))
 
 

@@ -9,11 +9,11 @@ from gridportal.accounts.models import User
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.reports.report_section import Cell, Chart, Head, Section
-from scheduling.reports.use_cells import counted, slowdown, together, waiting
+from scheduling.reports.use_cells import counted, slowdown, waiting
 from scheduling.reports.use_tables import compared_use
 from scheduling.usage import period_sums
 from scheduling.usage.core.logarithmic_histogram import bucket
-from scheduling.usage.core.use_parts import Figures, UsePart
+from scheduling.usage.core.use_parts import Figures, UsePart, together
 from scheduling.usage.ranges import Range
 
 #: Up to how many seconds a band of waiting goes, and its name.

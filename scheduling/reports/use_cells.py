@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from scheduling.jobs.core.units import share_text
@@ -52,14 +51,6 @@ def use_cells(each: Figures, whole: Figures) -> tuple[Any, ...]:
     part = round(100 * each.node_time / whole.node_time, 1) if whole.node_time else 0.0
     waits = (waiting(each, MEDIAN), waiting(each, HIGH))
     return (each.jobs, hours(each.node_time), part, hours(each.cpu_time), *waits, slowdown(each), each.failed)
-
-
-def together(figures: Iterable[Figures]) -> Figures:
-    """The sum of several."""
-    whole = Figures()
-    for each in figures:
-        whole.add(each)
-    return whole
 
 
 def part_text(each: Figures, whole: Figures) -> str:

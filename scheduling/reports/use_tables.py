@@ -28,12 +28,11 @@ from scheduling.reports.use_cells import (
     hours,
     part_text,
     slowdown,
-    together,
     use_cells,
     waiting,
 )
 from scheduling.usage import period_sums
-from scheduling.usage.core.use_parts import Figures, UseKey, UsePart
+from scheduling.usage.core.use_parts import Figures, UseKey, UsePart, together
 from scheduling.usage.ranges import Range
 
 _HOUR = 3600e6  # microseconds

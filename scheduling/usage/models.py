@@ -15,6 +15,7 @@ SUMS = (
 )
 #: What tells the sums of one owner apart. The state leads: a report wants few states, but many days.
 _PARTS = ("state", "method", "day", "cluster", "application")
+_PERIODS = [("day", "day"), ("month", "month")]
 
 
 class DailyUse(models.Model):
@@ -83,7 +84,7 @@ class PeriodUse(models.Model):
 
     DAY, MONTH = "day", "month"
 
-    period = models.CharField(max_length=5, choices=[(DAY, DAY), (MONTH, MONTH)])
+    period = models.CharField(max_length=5, choices=_PERIODS)
     start = models.DateField(help_text="The day, or the first one of the month.")
     part = models.CharField(max_length=12, choices=[(part.value, part.value) for part in UsePart])
     cluster = models.SlugField(max_length=60, db_index=False)
@@ -109,3 +110,22 @@ class PeriodUse(models.Model):
 
     def __str__(self) -> str:
         return f"{self.part} {self.name} of {self.cluster}, {self.period} of {self.start}"
+
+
+class PersonUse(models.Model):
+    """What the jobs of one person on one cluster used on one day (UTC) or in one month, as `PeriodUse` has it of
+    everybody: all parts in one text, since a person's report reads nearly all of them."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
+    period = models.CharField(max_length=5, choices=_PERIODS)
+    start = models.DateField(help_text="The day, or the first one of the month.")
+    cluster = models.SlugField(max_length=60, db_index=False)
+    parts = models.TextField(help_text="`scheduling.usage.core.packed_parts` writes and reads it.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "period", "start", "cluster"], name="use_of_person_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.owner_id} on {self.cluster}, {self.period} of {self.start}"

@@ -1,7 +1,7 @@
 """What jobs used and how they fared within a range, from sums of days and months; jobs in none are read one by one.
 
-`scheduling.usage.services.counting_periods` keeps the sums. Times of up to two days, and what one plain user sees, are
-read from the jobs themselves.
+`scheduling.usage.services.counting_periods` keeps the sums. What a plain user sees comes from the sums
+of that person. Times of up to two days are read from the jobs themselves.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from gridportal.accounts.models import User
 from scheduling.jobs import selectors as jobs
 from scheduling.jobs.models import Job
 from scheduling.usage.core.packed_counts import unpacked
-from scheduling.usage.core.use_parts import SUMMED, Figures, JobUse, UseKey, UsePart, add_up
+from scheduling.usage.core.use_parts import SUMMED, Figures, JobUse, UseKey, UsePart, add_up, together
 from scheduling.usage.job_uses import job_uses, sites
 from scheduling.usage.joined_text import JoinedText
 from scheduling.usage.models import PeriodUse, UncountedJob, UseMark
+from scheduling.usage.person_sums import sums_of_person
 from scheduling.usage.ranges import Range
 
 _DAY = timedelta(days=1)
@@ -35,12 +36,14 @@ _SPREAD = {f"all_{name}": JoinedText(name) for name in ("waits", "slowdowns")}
 _ANY_DAY = date.min
 Uses = dict[tuple[UseKey, date], Figures]
 _Answer = TypeVar("_Answer")
-_read_jobs: ContextVar[dict[tuple[int | None, Range], Uses] | None] = ContextVar("_read_jobs", default=None)
+#: Whose jobs (None: all), of which time, and beside which version of the sums (None: beside none).
+_Jobs = tuple[int | None, Range, int | None]
+_read_jobs: ContextVar[dict[_Jobs, Uses] | None] = ContextVar("_read_jobs", default=None)
 
 
 @contextmanager
 def jobs_read_once() -> Iterator[None]:
-    """Within it the jobs of a person and a time are read once, however many tables of a page ask for them."""
+    """Within it jobs of a time that are in no sum are read once, however many tables of a page ask for them."""
     token = _read_jobs.set({})
     try:
         yield
@@ -72,11 +75,7 @@ def whole_and_people(person: User, span: Range) -> tuple[Figures, int]:
 
 
 def _together(parts: Mapping[UseKey, Figures]) -> Figures:
-    whole = Figures()
-    for key, figures in parts.items():
-        if key.part is UsePart.WHOLE:
-            whole.add(figures)
-    return whole
+    return together(figures for key, figures in parts.items() if key.part is UsePart.WHOLE)
 
 
 def _people(span: Range) -> set[str]:
@@ -85,9 +84,7 @@ def _people(span: Range) -> set[str]:
     rows = PeriodUse.objects.filter(_periods(span, by_day=False), part=UsePart.PERSON).order_by()
     summed, live = _undisturbed(
         lambda: set(rows.values_list("name", flat=True).distinct()),
-        lambda through: {
-            key.name for key, _ in _live(_uncounted(through, span), span, now) if key.part is UsePart.PERSON
-        },
+        lambda mark: {key.name for key, _ in _from_uncounted(None, span, mark, now) if key.part is UsePart.PERSON},
     )
     return summed | live
 
@@ -96,8 +93,8 @@ def node_time_of_projects(spans: Sequence[tuple[int, Range]], now: datetime) -> 
     """Node microseconds that all jobs of each of these projects used in its whole days. Reads a few sums for each, and
     once the jobs of all that are in no sum yet: those that run, and those that ended a moment ago."""
 
-    def live(through: int) -> list[int]:
-        rows = _numbered(through).filter(project__in=[project for project, _ in spans])
+    def live(mark: UseMark) -> list[int]:
+        rows = _numbered(mark.through).filter(project__in=[project for project, _ in spans])
         uncounted = list(job_uses(rows, now))
         return [_live_node_time(uncounted, project, span) for project, span in spans]
 
@@ -125,34 +122,52 @@ def _live_node_time(uncounted: Sequence[JobUse], project: int, span: Range) -> i
 
 
 def _read(person: User, span: Range, parts: Collection[UsePart], *, by_day: bool, with_spread: bool = True) -> Uses:
-    now = timezone.now()
-    if person.role not in jobs.SEES_ALL or not span.is_in_days:
-        return _wanted(_from_jobs(person, span, now), parts)
-    summed, live = _undisturbed(
-        lambda: _summed(span, parts, by_day=by_day, with_spread=with_spread),
-        lambda through: _wanted(_live(_uncounted(through, span), span, now), parts),
-    )
+    now, owner = timezone.now(), None if person.role in jobs.SEES_ALL else person.pk
+    if not span.is_in_days:
+        return _wanted(_from_jobs(owner, span, now), parts)
+
+    def sums() -> Uses:
+        if owner is None:
+            return _summed(span, parts, by_day=by_day, with_spread=with_spread)
+        return sums_of_person(owner, _periods(span, by_day=by_day), parts, day=None if by_day else _ANY_DAY)
+
+    summed, live = _undisturbed(sums, lambda mark: _wanted(_from_uncounted(owner, span, mark, now), parts))
     for (key, day), figures in live.items():
         summed.setdefault((key, day if by_day else _ANY_DAY), Figures()).add(figures)
     return summed
 
 
-def _from_jobs(person: User, span: Range, now: datetime) -> Uses:
-    """What the jobs themselves say; of one time read once within `jobs_read_once`."""
+def _from_jobs(owner: int | None, span: Range, now: datetime) -> Uses:
+    """What the jobs themselves say."""
+    return _once((owner, span, None), lambda: _live(_owned(_within(Job.objects.all(), span), owner), span, now))
+
+
+def _from_uncounted(owner: int | None, span: Range, mark: UseMark, now: datetime) -> Uses:
+    """The same of those jobs alone that no sum has."""
+    rows = _owned(_uncounted(mark.through, span), owner)
+    return _once((owner, span, mark.version), lambda: _live(rows, span, now))
+
+
+def _owned(rows: QuerySet[Job], owner: int | None) -> QuerySet[Job]:
+    return rows if owner is None else rows.filter(owner=owner)
+
+
+def _once(which: _Jobs, read: Callable[[], Uses]) -> Uses:
+    """Read once within `jobs_read_once`."""
     kept = _read_jobs.get()
     if kept is None:
-        return _live(_within(jobs.jobs_of(person), span), span, now)
-    if (person.pk, span) not in kept:
-        kept[person.pk, span] = _live(_within(jobs.jobs_of(person), span), span, now)
-    return kept[person.pk, span]
+        return read()
+    if which not in kept:
+        kept[which] = read()
+    return kept[which]
 
 
-def _undisturbed(summed: Callable[[], _Answer], live: Callable[[int], _Answer]) -> tuple[_Answer, _Answer]:
+def _undisturbed(summed: Callable[[], _Answer], live: Callable[[UseMark], _Answer]) -> tuple[_Answer, _Answer]:
     """The sums, and what is in none of them. Read again when sums changed meanwhile: a job would be missing, or twice
     there."""
     while True:
         mark = _mark()
-        found = summed(), live(mark.through)
+        found = summed(), live(mark)
         if _mark().version == mark.version:
             return found
 

@@ -112,6 +112,14 @@ class Figures:
         self.slowdowns.update(other.slowdowns)
 
 
+def together(figures: Iterable[Figures]) -> Figures:
+    """The sum of several."""
+    whole = Figures()
+    for each in figures:
+        whole.add(each)
+    return whole
+
+
 #: The figures that are added up as numbers.
 SUMMED = ("jobs", "failed", "node_time", "cpu_time", "started", "waited", "held_jobs", "held")
 Sums = Mapping[tuple[UseKey, date], Figures]

@@ -1,17 +1,20 @@
-"""Adding jobs that are over to the sums of days and months. Called by counting_use alone, in its transaction."""
+"""Adding jobs that are over to the sums of days and months, those of all and those of each person. Called by
+counting_use alone, in its transaction."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from datetime import date, datetime
 
 from django.db.models import QuerySet
 
 from scheduling.jobs.models import Job
 from scheduling.usage.core.packed_counts import packed, unpacked
-from scheduling.usage.core.use_parts import SUMMED, Figures, UseKey, add_up
+from scheduling.usage.core.use_parts import SUMMED, Figures, JobUse, UseKey, add_up
 from scheduling.usage.job_uses import job_uses, sites
-from scheduling.usage.models import PeriodUse
+from scheduling.usage.models import PeriodUse, PersonUse
+from scheduling.usage.services.counting_people import PersonPlace, PersonSums, count_people
 
 _Place = tuple[str, date, UseKey]
 _CHANGED = (*SUMMED, "newest", "waits", "slowdowns")
@@ -20,15 +23,28 @@ _CHANGED = (*SUMMED, "newest", "waits", "slowdowns")
 def count_periods(jobs: QuerySet[Job], now: datetime) -> None:
     """Add what these jobs used, each to its days and months. They must be in no sum yet."""
     sums: dict[_Place, Figures] = defaultdict(Figures)
-    for (key, day), figures in add_up(job_uses(jobs, now), sites()).items():
-        sums[PeriodUse.DAY, day, key].add(figures)
-        sums[PeriodUse.MONTH, day.replace(day=1), key].add(figures)
+    people: PersonSums = defaultdict(lambda: defaultdict(Figures))
+    site_of = sites()
+    for person, uses in _by_person(job_uses(jobs, now)).items():
+        for (key, day), figures in add_up(uses, site_of).items():
+            for period, start in ((PeriodUse.DAY, day), (PeriodUse.MONTH, day.replace(day=1))):
+                sums[period, start, key].add(figures)
+                people[PersonPlace(int(person), period, start, key.cluster)][key.part, key.name].add(figures)
     _write(sums)
+    count_people(people)
 
 
 def forget_periods() -> None:
     """As before the first job was counted."""
-    PeriodUse.objects.all()._raw_delete("default")
+    for model in (PeriodUse, PersonUse):
+        model.objects.all()._raw_delete("default")
+
+
+def _by_person(uses: Iterable[JobUse]) -> dict[str, list[JobUse]]:
+    people = defaultdict[str, list[JobUse]](list)
+    for use in uses:
+        people[use.person].append(use)
+    return people
 
 
 def _write(sums: dict[_Place, Figures]) -> None:

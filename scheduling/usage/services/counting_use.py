@@ -23,7 +23,7 @@ from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
 from scheduling.runs.models import Run
 from scheduling.skeletons.models import OPEN, SkeletonRun
-from scheduling.usage.models import SUMS, DailyUse, PeriodUse, UncountedJob, UseMark
+from scheduling.usage.models import SUMS, DailyUse, PeriodUse, PersonUse, UncountedJob, UseMark
 from scheduling.usage.selectors import added_up
 from scheduling.usage.services.counting_periods import count_periods, forget_periods
 
@@ -64,7 +64,7 @@ def recount_use(now: datetime | None = None) -> int:
 def forget_cluster(name: str) -> None:
     """Forget the sums of a cluster whose jobs were all deleted: the others stay as they are."""
     mark = _mark()
-    for model in (DailyUse, PeriodUse):
+    for model in (DailyUse, PeriodUse, PersonUse):
         model.objects.filter(cluster=name)._raw_delete("default")
     _moved(mark, mark.through)
 

@@ -94,6 +94,29 @@ def test_what_waited_for_another_job_then_waits_for_node_hours(
     assert job.reason.code is Code.BUDGET_WAITS
 
 
+def test_what_is_submitted_again_is_new_and_waits(
+    client_as: Any, make_job: Any, people: Any, ocean: Project, budget: Budget
+) -> None:
+    old = make_job(people["user"], "failed")
+    Job.objects.filter(pk=old.pk).update(project=ocean)
+    again = client_as("user").post(f"/api/jobs/{old.pk}/resubmit", content_type="application/json").json()
+    assert (again["state"], Job.objects.get(pk=again["id"]).reason.code) == ("waiting", Code.BUDGET_WAITS)
+    page = words(client_as("manager").get(f"/projects/ocean/budgets/{budget.pk}/edit"))
+    assert "A job that is submitted again, or with random nodes, is new." in page
+
+
+@pytest.mark.parametrize("state", ["running", "starting", "moving", "stopped", "queued"])
+def test_a_job_that_was_accepted_goes_on_also_when_it_moves(
+    make_job: Any, people: Any, ocean: Project, budget: Budget, state: str
+) -> None:
+    """Queued again: its run was taken out of the queue of its cluster, to start elsewhere."""
+    job = make_job(people["user"], "running")
+    Job.objects.filter(pk=job.pk).update(project=ocean, state=state)
+    assert settle_budgets() == 0
+    job.refresh_from_db()
+    assert (job.state, job.held_back) == (state, False)
+
+
 def test_others_do_not_wait(fake_grid: Any, submit: Any, ocean: Project, budget: Budget) -> None:
     assert submit().state == "queued"
     assert submit(owner="other").state == "queued"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -17,8 +19,8 @@ from gridportal.accounts.models import User
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.project_models import Project
 from scheduling.usage import period_sums
-from scheduling.usage.core.use_parts import UsePart
-from scheduling.usage.models import PeriodUse
+from scheduling.usage.core.use_parts import Figures, UseKey, UsePart
+from scheduling.usage.models import PeriodUse, PersonUse, UncountedJob
 from scheduling.usage.ranges import Range
 from scheduling.usage.services.counting_use import count_use, recount_use
 from tests.examples import examples
@@ -63,10 +65,32 @@ def _agree() -> None:
             days = period_sums.uses_by_day(boss, asked)
             live = period_sums._live(period_sums._within(Job.objects.all(), asked), asked, NOW)
         assert found == period_sums._by_key(live), (back, to)
+        _agree_for(User.objects.get(username="a"), asked)
         whole = {
             day: figures for (key, day), figures in live.items() if key.part is UsePart.WHOLE and key.cluster == "grid"
         }
         assert set(whole) <= set(days)
+
+
+def _agree_for(person: User, asked: Range) -> None:
+    """A plain user's own report; what no report of nodes shows is not kept."""
+    with patch.object(period_sums.timezone, "now", lambda: NOW):
+        found = period_sums.uses(person, asked, list(UsePart))
+        days = period_sums.uses_by_day(person, asked)
+        live = period_sums._live(period_sums._within(Job.objects.filter(owner=person), asked), asked, NOW)
+    assert _without_spread_of_nodes(found) == _without_spread_of_nodes(period_sums._by_key(live))
+    whole: dict[Any, Figures] = {}
+    for (key, day), figures in live.items():
+        if key.part is UsePart.WHOLE:
+            whole.setdefault(day, Figures()).add(figures)
+    assert days == whole
+
+
+def _without_spread_of_nodes(found: Any) -> dict[UseKey, Figures]:
+    return {
+        key: replace(figures, waits=Counter(), slowdowns=Counter()) if key.part is UsePart.NODE else figures
+        for key, figures in found.items()
+    }
 
 
 @pytest.fixture
@@ -101,3 +125,21 @@ def test_a_long_time_reads_months(people: dict[str, Any], application: Any, djan
     assert [(row.period, row.start.month) for row in read] == [("month", 7)]
     with django_assert_max_num_queries(9):
         period_sums.uses(people["operator"], asked, [UsePart.PERSON])
+
+
+def test_a_person_reads_no_counted_job(
+    people: dict[str, Any], application: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw, read = Random(7), list[Job]()
+    for _ in range(12):
+        a_job(draw, [people["user"], people["other"]], [application], NOW)
+    plain = period_sums.job_uses
+    monkeypatch.setattr(period_sums, "job_uses", lambda rows, now: (read.extend(rows), plain(rows, now))[1])
+    monkeypatch.setattr(period_sums.timezone, "now", lambda: NOW)
+    before = period_sums.whole_and_people(people["user"], span(30, 0))
+    assert {job.owner.username for job in read} == {"user"}
+    assert count_use(NOW) > 0
+    read.clear()
+    assert period_sums.whole_and_people(people["user"], span(30, 0)) == before
+    assert {job.pk for job in read} <= set(UncountedJob.objects.values_list("pk", flat=True))
+    assert set(PersonUse.objects.values_list("owner__username", flat=True)) == {"user", "other"}

@@ -18,7 +18,7 @@ from scheduling.jobs.dependency_models import JobDependency
 from scheduling.jobs.models import Application, Job
 from scheduling.placing.models import Placement
 from scheduling.runs.models import Run
-from scheduling.usage.models import DailyUse, PeriodUse
+from scheduling.usage.models import DailyUse, PeriodUse, PersonUse
 from scheduling.usage.services.counting_use import count_use, is_complete
 from scheduling.workload_logs.models import LoggedCluster
 from scheduling.workload_logs.services import removing_logs
@@ -47,7 +47,7 @@ def test_a_log_goes_with_all_that_it_brought_and_nothing_else(people: dict[str, 
     assert (found.jobs, found.people, found.applications) == (3, 1, 2)
     assert set(Job.objects.values_list("cluster", flat=True)) == {"grid", "older"}
     assert Run.objects.count() == Placement.objects.count() == 2 + Run.objects.filter(job=mine).count()
-    for model in (DailyUse, PeriodUse):
+    for model in (DailyUse, PeriodUse, PersonUse):
         assert not model.objects.filter(cluster="old").exists()
         assert model.objects.filter(cluster="older").exists()
     assert is_complete()
