@@ -90,6 +90,7 @@ class Code(StrEnum):
     GOES_BACK = "goes_back", "why"
     MOVED = "moved", "nodes", "ranks", "seconds"
     STARTED_ANEW = "started_anew", "nodes", "ranks"
+    STARTED_WITHOUT = "started_without", "checkpoint", "nodes", "ranks"
     MOVE_REFUSED = "move_refused", "why"
     HOURS_DENIED = "hours_denied"
     NOT_STOPPED = "not_stopped", "text"

@@ -98,6 +98,12 @@ def _(nodes: Sequence[str], ranks: int) -> str:
     return f"It computes {_with(ranks, nodes)}, but from the beginning: its program found nothing to go on from."
 
 
+@says(Code.STARTED_WITHOUT)
+def _(checkpoint: int, nodes: Sequence[str], ranks: int) -> str:
+    why = f"its program found checkpoint {checkpoint} damaged, and no other that is whole"
+    return f"It computes {_with(ranks, nodes)}, but from the beginning: {why}."
+
+
 @says(Code.MOVE_REFUSED)
 def _(why: Reason) -> str:
     return f"Nothing was stopped: {full_stop(message(why))}"

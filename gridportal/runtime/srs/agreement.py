@@ -19,8 +19,19 @@ def agreed(comm: MPI.Intracomm, step: Step, *, only_first: bool = False) -> str:
         try:
             step()
         except (OSError, GridPortalError, MemoryError) as error:
-            problem = str(error) or type(error).__name__
+            problem = _sentence(error)
     return next((each for each in comm.allgather(problem) if each), "")
+
+
+def _sentence(error: Exception) -> str:
+    """Of what the system refuses: the path, and why.
+
+    >>> _sentence(OSError(28, "No space left on device", "/data/checkpoints"))
+    '/data/checkpoints: No space left on device.'
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename is not None else f"{error.strerror}."
+    return str(error) or type(error).__name__
 
 
 def together(comm: MPI.Intracomm, check: Step) -> None:

@@ -28,7 +28,7 @@ def check_registration(
     """That `held` is this rank's part of an array of `shape` in `layout`, under a name that is free. InputError."""
     if name in registered:
         raise InputError("name", name, "a name that is not registered yet")
-    if not isinstance(held, np.ndarray) or held.dtype.hasobject or not held.flags.c_contiguous:
+    if not isinstance(held, np.ndarray) or held.dtype.hasobject or held.dtype.names or not held.flags.c_contiguous:
         raise InputError(name, type(held).__name__, "an array of numbers in C order")
     layout.check(shape, comm.Get_size())
     wanted = layout.local_shape(shape, comm.Get_rank())

@@ -51,7 +51,7 @@ def begin(folder: Path, number: int) -> None:
     """Make room for a new checkpoint; what an earlier try has left goes. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"checkpoint-*{_PART}"):
-        shutil.rmtree(left)
+        _take_away(left)
     part_folder(folder, number).mkdir()
 
 
@@ -78,15 +78,24 @@ def in_depots(folder: Path) -> dict[str, list[str]]:
 def write_shard(folder: Path, number: int, place: int, rank: int, held: NDArray[Any]) -> Shard:
     """Write what `rank` holds of array number `place`, and put it on the disk. Raises OSError."""
     name = f"{place}-{rank}.raw"
+    path = part_folder(folder, number) / name
     content = memoryview(held.reshape(-1).view(np.uint8).data if held.size else b"")
+    try:
+        checksum = _written(path, content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error  # of a write it says no name
+    return Shard(rank, name, len(content), checksum)
+
+
+def _written(path: Path, content: memoryview) -> int:
     checksum = 0
-    with (part_folder(folder, number) / name).open("xb", buffering=0) as file:
+    with path.open("xb", buffering=0) as file:
         for at in range(0, len(content), _CHUNK):
             chunk = content[at : at + _CHUNK]
             checksum = zlib.crc32(chunk, checksum)
             _write_all(file.fileno(), chunk)
         os.fsync(file.fileno())
-    return Shard(rank, name, len(content), checksum)
+    return checksum
 
 
 def _write_all(descriptor: int, content: memoryview) -> None:
@@ -103,13 +112,13 @@ def complete(
     """
     part = part_folder(folder, number)
     document = checkpoint_manifest.dumped(number, ranks, written_at, arrays, token)
-    atomic_file.write(part / _MANIFEST, json.dumps(document), synced=True)
+    atomic_file.write(part / _MANIFEST, checkpoint_manifest.text(document), synced=True)
     final = folder / _NAME.format(number)
     part.rename(final)
     _sync(folder)
     useless = [folder / _NAME.format(old) for old in numbers(folder)[KEPT:]]
     for path in (*useless, *folder.glob(f"checkpoint-*{_BAD}")):
-        shutil.rmtree(path)
+        _take_away(path)
     return Checkpoint(final, number, written_at, ranks, {stored.name: stored for stored in arrays}, token)
 
 
@@ -127,7 +136,15 @@ def set_aside(folder: Path, number: int) -> None:
 def clear(folder: Path) -> None:
     """Take all checkpoints away, for what they were made for is done. Raises OSError."""
     for path in folder.glob("checkpoint-*"):
+        _take_away(path)
+
+
+def _take_away(path: Path) -> None:
+    """A checkpoint, or what somebody else has put under such a name."""
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def numbers(folder: Path) -> list[int]:
@@ -141,7 +158,11 @@ def opened(folder: Path, number: int) -> Checkpoint:
     BadCheckpointError."""
     path = folder / _NAME.format(number)
     try:
-        found = checkpoint_manifest.parsed(path, bounded_json.load(path / _MANIFEST, "manifest"))
+        document = bounded_json.load(path / _MANIFEST, "manifest")
+        found = checkpoint_manifest.parsed(path, document)
+        checkpoint_manifest.check_text((path / _MANIFEST).read_bytes(), document)
+    except OSError as error:
+        raise BadCheckpointError(f"{path / _MANIFEST} cannot be read: {error.strerror}.") from error
     except InputError as error:
         raise BadCheckpointError(f"{path}: {error}") from error
     for stored, shard in checkpoint_manifest.shards(found):

@@ -6,6 +6,9 @@ format).
 
 from __future__ import annotations
 
+import json
+import math
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +20,17 @@ from numpy.typing import NDArray
 from gridportal.base.checked_numbers import is_number, is_whole
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.runtime.srs import layouts
+from gridportal.runtime.srs.dealing import MOST
 from gridportal.runtime.srs.layouts import Layout
 
 #: Of a manifest whose shards are all files, and of one with shards in depots.
 VERSION, WITH_DEPOTS = 1, 2
+#: Bytes of an array, more than any machine has.
+_MOST_BYTES = 2**62
+#: Numbers, texts, dates and plain bytes: no objects of Python, and no records.
+_KINDS = "biufcmMSUV"
+#: What stands before the checksum of the manifest itself, its last field.
+_CHECKSUM = ', "crc32": '
 
 
 class BadCheckpointError(GridPortalError):
@@ -125,6 +135,25 @@ def _dumped(stored: StoredArray, *, with_depots: bool) -> dict[str, Any]:
     }
 
 
+def text(document: Mapping[str, Any]) -> str:
+    """A manifest as its file has it; its last field is the CRC-32 of all that stands before.
+
+    >>> text({"version": 1})
+    '{"version": 1, "crc32": 1568912536}'
+    """
+    body = json.dumps(document)[:-1]
+    return f"{body}{_CHECKSUM}{zlib.crc32(body.encode())}}}"
+
+
+def check_text(content: bytes, document: Any) -> None:
+    """Raise InputError for a manifest that was changed since it was written. Old ones have no checksum."""
+    if not isinstance(document, dict) or "crc32" not in document:
+        return
+    body, _, end = content.rpartition(_CHECKSUM.encode())
+    if end != f"{zlib.crc32(body)}}}".encode():
+        raise InputError("manifest.crc32", document["crc32"], "that of the manifest, which was changed since then")
+
+
 def parsed(path: Path, document: Any) -> Checkpoint:
     """The checkpoint in folder `path` that a manifest describes. Raises InputError."""
     if not isinstance(document, dict) or document.get("version") not in (VERSION, WITH_DEPOTS):
@@ -133,8 +162,8 @@ def parsed(path: Path, document: Any) -> Checkpoint:
     if not isinstance(token, str):
         raise InputError("manifest.token", token, "a word")
     ranks, at, arrays = document.get("ranks"), document.get("written_at"), document.get("arrays")
-    if not is_whole(ranks) or not is_number(at) or not isinstance(arrays, list):
-        raise InputError("manifest", str(path), "one with ranks, written_at and arrays")
+    if not is_whole(ranks) or not is_number(at) or not isinstance(arrays, list) or not arrays:
+        raise InputError("manifest", str(path), "one with ranks, written_at and arrays, one or more")
     stored = [_array(entry, f"arrays[{place}]", place, with_depots=bool(token)) for place, entry in enumerate(arrays)]
     number = int(path.name.removeprefix("checkpoint-"))
     return Checkpoint(path, number, float(at), ranks, {each.name: each for each in stored}, token)
@@ -144,18 +173,36 @@ def _array(entry: Any, field: str, place: int, *, with_depots: bool) -> StoredAr
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise InputError(f"{field}.name", entry, "the name of an array")
     layout, shape = layouts.load(entry.get("layout"), f"{field}.layout"), entry.get("shape")
-    if not isinstance(shape, list) or not all(is_whole(length) and length >= 0 for length in shape):
+    if not isinstance(shape, list) or not all(is_whole(length) and 0 <= length <= MOST for length in shape):
         raise InputError(f"{field}.shape", shape, "a list of lengths")
     layout.check(shape)
-    try:
-        dtype = np.dtype(str(entry.get("dtype")))
-    except TypeError as error:
-        raise InputError(f"{field}.dtype", entry.get("dtype"), "a type of numpy") from error
+    dtype = _dtype(entry.get("dtype"), f"{field}.dtype")
+    if math.prod(shape) * dtype.itemsize > _MOST_BYTES:
+        raise InputError(f"{field}.shape", shape, "a shape that a machine can have")
     entries = _read_shards(entry.get("shards"), field, with_depots=with_depots)
     stored = StoredArray(entry["name"], dtype, tuple(shape), layout, entries, place)
     if len(stored.shards) != (layout.ranks if layout.dealings else 1):
         raise InputError(f"{field}.shards", len(stored.shards), "a shard for each rank")
+    _check_bytes(stored, field)
     return stored
+
+
+def _dtype(word: Any, field: str) -> np.dtype[Any]:
+    try:
+        dtype = np.dtype(str(word))
+    except (TypeError, ValueError, SyntaxError) as error:
+        raise InputError(field, word, "a type of numpy") from error
+    if dtype.kind not in _KINDS or dtype.names or dtype.subdtype:
+        raise InputError(field, word, "a type of numbers or texts, as numpy writes it")
+    return dtype
+
+
+def _check_bytes(stored: StoredArray, field: str) -> None:
+    """That each shard has as many bytes as its rank has of the array."""
+    for shard, elements in zip(stored.shards, stored.layout.local_sizes(stored.shape), strict=True):
+        if shard.bytes != elements * stored.dtype.itemsize:
+            accepted = f"{elements * stored.dtype.itemsize}, as rank {shard.rank} has of {stored.name}"
+            raise InputError(f"{field}.shards[{shard.rank}].bytes", shard.bytes, accepted)
 
 
 def _read_shards(entries: Any, field: str, *, with_depots: bool) -> tuple[Shard, ...]:

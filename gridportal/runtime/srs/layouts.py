@@ -99,6 +99,19 @@ class Layout:
         dealt = [int(d.counts(n)[c]) for d, n, c in zip(self.dealings, shape, here, strict=False)]
         return (*dealt, *shape[len(dealt) :])
 
+    def local_sizes(self, shape: Sequence[int]) -> list[int]:
+        """How many elements each rank holds of a whole array of `shape`; one number where it is replicated.
+
+        >>> parsed("block-cyclic:2x2:2x2").local_sizes((5, 6))
+        [12, 6, 8, 4]
+        """
+        self.check(shape)
+        sizes = [math.prod(shape[len(self.dealings) :])]
+        for dealing, length in zip(self.dealings, shape, strict=False):
+            counts = dealing.counts(length).tolist()
+            sizes = [size * count for size in sizes for count in counts]
+        return sizes
+
     def panels(self, shape: Sequence[int], rank: int) -> Iterator[Panel]:
         """The blocks of `rank`, in the order of the whole array: its data map."""
         self.check(shape)
@@ -114,7 +127,7 @@ class Layout:
     def panel_count(self, shape: Sequence[int], rank: int) -> int:
         """How many panels `rank` has, without making them."""
         here = self.coordinates(rank)
-        dealt = [len(_sides(d, n, c)) for d, n, c in zip(self.dealings, shape, here, strict=False)]
+        dealt = [_run_count(d, n, c) for d, n, c in zip(self.dealings, shape, here, strict=False)]
         return math.prod(dealt) if all(shape[len(dealt) :]) else 0
 
 
@@ -124,6 +137,14 @@ def _sides(dealing: Dealing, length: int, part: int) -> list[tuple[int, int, int
     sizes = np.diff(np.append(runs.starts, length))
     mine = runs.owners == part
     return list(zip(runs.starts[mine].tolist(), sizes[mine].tolist(), runs.places[mine].tolist(), strict=True))
+
+
+def _run_count(dealing: Dealing, length: int, part: int) -> int:
+    """How many runs of `length` elements a part has, without writing out those that repeat."""
+    runs = dealing.runs(length)
+    mine = runs.starts[runs.owners == part]
+    times, rest = divmod(length, runs.period)
+    return times * len(mine) + int(np.count_nonzero(mine < rest))
 
 
 def block(*grid: int) -> Layout:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from mpi4py import MPI
 
-from gridportal.base.errors import GridPortalError
-from gridportal.base.job_files import FINISHED
+from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.job_files import FINISHED, STOP
 from gridportal.runtime.srs import checkpoint_files, checkpoint_reading
 from gridportal.runtime.srs.agreement import agreed, on_first
 from gridportal.runtime.srs.checkpoint_reading import CheckpointReader
 from gridportal.runtime.srs.checkpoint_writing import CheckpointWriter
 from gridportal.runtime.srs.shard_depots import ShardDepots
+from gridportal.runtime.srs.stop_requests import take_stop
 
 
 def newest(
@@ -26,7 +27,7 @@ def newest(
     earlier one the program ends, for to start from the beginning would give up what it has computed. Raises
     GridPortalError then. Sentences on those that cannot be used are added to `passed_over`.
     """
-    on_first(comm, partial(_start_again, folder, writer))
+    on_first(comm, partial(_begin, folder, writer))
     unreachable = ""
     first, nothing = comm.Get_rank() == 0, (None, "")
     for number in comm.bcast(checkpoint_files.numbers(folder) if first else []):
@@ -53,8 +54,17 @@ def _pass_over(comm: MPI.Intracomm, number: int, problem: str, passed_over: list
         sys.stderr.write(f"Checkpoint {number} cannot be used: {problem}\n")
 
 
-def _start_again(folder: Path, writer: CheckpointWriter) -> None:
-    """A program that had come to its end starts from the beginning."""
+def _begin(folder: Path, writer: CheckpointWriter) -> None:
+    """Make the folder, so that a stop can be asked for. A program that had come to its end starts from the beginning,
+    and a stop that came too late for it is not meant for this one."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise InputError("folder", str(folder), "a folder, or a name that no file has yet") from error
     if (folder / FINISHED).exists():
         writer.swept(partial(checkpoint_files.clear, folder))
+        if take_stop(folder):
+            sys.stderr.write(f"{folder / STOP} came after the end of the last program, and is taken away.\n")
         (folder / FINISHED).unlink()
+    elif (folder / STOP).exists():
+        sys.stderr.write(f"{folder / STOP} was there before this program: it is stopped at once.\n")

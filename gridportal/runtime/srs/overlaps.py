@@ -93,6 +93,18 @@ def overlaps(old: Dealing, new: Dealing, length: int) -> Overlaps:
     return repeated.joined(ending)
 
 
+def most_pieces(old: Dealing, new: Dealing, length: int) -> int:
+    """How many pieces `overlaps` would look at, but for a factor of 6 at most; O(parts)."""
+    sources, targets = old.runs(length), new.runs(length)
+    span = min(math.lcm(sources.period, targets.period), length)
+    olds, news = (len(runs.starts) * -(-span // runs.period) for runs in (sources, targets))
+    if targets.period < _shortest(sources):
+        return olds * len(targets.starts)
+    if sources.period < _shortest(targets):
+        return news * len(sources.starts)
+    return olds + news
+
+
 def distinct(values: Places) -> Places:
     """The values in rising order, each once. As np.unique, which imports numpy.ma when it is first called: a rank that
     reads 10 MB waits for that as long as for 1 MB (0.1 s on a busy node).

@@ -52,7 +52,7 @@ class Redistribution:
         old.check(shape)
         new.check(shape)
         self.old, self.new, self.shape = old, new, tuple(shape)
-        self._source, self._target = _widened(old, len(shape)), _widened(new, len(shape))
+        self._source, self._target = widened(old, len(shape)), widened(new, len(shape))
         self._shared = [
             overlaps(source, target, length)
             for source, target, length in zip(self._source.dealings, self._target.dealings, shape, strict=True)
@@ -61,6 +61,12 @@ class Redistribution:
     def messages(self, itemsize: int) -> list[Message]:
         """All messages that are not empty, by source and target; bytes of elements of `itemsize` bytes."""
         return sorted(self._messages(itemsize), key=lambda message: (message.source, message.target))
+
+    def message_count(self) -> int:
+        """How many messages there are, without making them."""
+        return math.prod(len(self._pairs(axis)) for axis in range(len(self.shape))) * (
+            1 if self.new.dealings else self.new.copies
+        )
 
     def _messages(self, itemsize: int) -> Iterator[Message]:
         pairs = [self._pairs(axis) for axis in range(len(self.shape))]
@@ -178,7 +184,7 @@ def _view(array: Array, start: Sequence[int], shape: Sequence[int], steps: Seque
     return np.lib.stride_tricks.as_strided(first, shape, strides)
 
 
-def _widened(layout: Layout, dimensions: int) -> Layout:
+def widened(layout: Layout, dimensions: int) -> Layout:
     """The same with every dimension dealt out, those that stay whole to one part."""
     return Layout((*layout.dealings, *[BlockCyclic(1)] * (dimensions - len(layout.dealings))))
 

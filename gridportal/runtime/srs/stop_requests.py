@@ -35,7 +35,7 @@ class StopRequests:
     def __init__(self, folder: Path, every: float | None, signals: Sequence[int], *, first: bool) -> None:
         self._folder, self._every, self._first = folder, every, first
         self._asked = self._found = False
-        self._looked = 0.0
+        self._looked, self._unmovable = 0.0, False
         self._written, self.took = time.monotonic(), 0.0
         free = [number for number in signals if signal.getsignal(number) in _NOT_HANDLED]
         self._before = {number: signal.signal(number, lambda *_: self.ask()) for number in free}
@@ -50,7 +50,7 @@ class StopRequests:
             return Wish(self._asked)
         now = time.monotonic()
         if now - self._looked >= _LOOK:
-            self._looked, self._found = now, (self._folder / STOP).exists()
+            self._looked, self._found = now, not self._unmovable and (self._folder / STOP).exists()
         due = self._every is not None and now - self._written >= self._every
         return Wish(self._asked or self._found or self._ending(), due)
 
@@ -75,16 +75,36 @@ class StopRequests:
         self._asked = self._found = False
         if not self._first:
             return
-        (self._folder / STOP).unlink(missing_ok=True)
+        self._take_request()
         if problem:
             sys.stderr.write(f"The program goes on: {problem}\n")
             with contextlib.suppress(OSError):  # the disk may be what is full
                 write_beside(self._folder, NOT_STOPPED, json.dumps({"at": time.time(), "problem": problem}))
 
+    def _take_request(self) -> None:
+        """Take the file away; what cannot be taken away is heard only once."""
+        try:
+            take_stop(self._folder)
+        except OSError as error:
+            self._unmovable = True
+            sys.stderr.write(f"{self._folder / STOP} cannot be taken away: {error.strerror}.\n")
+
     def close(self) -> None:
         """Leave the signals as they were."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+
+def take_stop(folder: Path) -> bool:
+    """Take the file `stop` away, or an empty folder of that name; whether it was there. Raises OSError."""
+    path = folder / STOP
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    except IsADirectoryError:
+        path.rmdir()
+    return True
 
 
 def write_beside(folder: Path, name: str, content: str) -> None:

@@ -201,7 +201,7 @@ class StopRestart:
         self.seconds["blocked"] += outcome.blocked
         if outcome.problem:
             if self._comm.Get_rank() == 0:
-                sys.stderr.write(f"A checkpoint was not written: {outcome.problem}\n")
+                sys.stderr.write(f"A checkpoint was not written in {self._folder}: {outcome.problem}\n")
             return outcome.problem
         self._last = outcome
         self._tell(CheckpointWritten(outcome.number, outcome.blocked, outcome.bytes, outcome.seconds))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -16,11 +16,12 @@ from gridportal.base.printed_table import Column, show_table
 from gridportal.base.rates import parse_rate
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.network.importers.hostlist import expand
+from gridportal.network.topology import Topology
 from gridportal.runtime.srs import layouts
 from gridportal.runtime.srs.layouts import Layout
 from gridportal.runtime.srs.redistribution import Message, Redistribution
 from monitoring.telemetry.adapters import topology_file
-from scheduling.checkpoints.core import redistribution_time
+from scheduling.checkpoints.core import plan_bounds, redistribution_time
 
 app = typer.Typer(
     cls=Commands, context_settings=HELP, no_args_is_help=True, help="Data of a program, from one layout to another."
@@ -28,6 +29,7 @@ app = typer.Typer(
 _LAYOUT = "such as block:4, cyclic:4, block-cyclic:64:4, block-cyclic:64x64:2x2, shares:30,10 or replicated:4"
 #: Rows of a table that a person reads.
 _SHOWN = 40
+_MOST_DIMENSIONS, _MOST_DIGITS = 16, 15
 
 
 @app.callback()
@@ -52,8 +54,8 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """Say which rank sends how much to which, the data maps before and after, and the seconds on a network."""
-    way = Redistribution(layouts.parsed(old, "from"), layouts.parsed(new, "to"), _shape(shape))
-    size = _itemsize(dtype)
+    lengths, size = _shape(shape), _itemsize(dtype)
+    way = plan_bounds.bounded(_layout(old, "from", lengths), _layout(new, "to", lengths), lengths)
     messages = way.messages(size)
     placed = _placed(messages, nodes_from, nodes_to)
     found = _Plan(way, size, messages, placed[0], _seconds(topology, capacity, placed))
@@ -73,13 +75,20 @@ def _placed(messages: list[Message], nodes_from: str | None, nodes_to: str | Non
     for field, given in (("nodes-from", nodes_from), ("nodes-to", nodes_to)):
         if given is None:
             raise InputError(field, None, "the nodes of all ranks, for the others are given")
-    old, new = expand(nodes_from or ""), expand(nodes_to or "")
+    old, new = _nodes(nodes_from or "", "nodes-from"), _nodes(nodes_to or "", "nodes-to")
     moved = redistribution_time.bytes_between(messages, old, new)
     readers: dict[tuple[str, str], int] = {}
     for message in messages:
         pair = (old[message.source], new[message.target])
         readers[pair] = readers.get(pair, 0) + 1
     return moved, readers
+
+
+def _nodes(text: str, field: str) -> list[str]:
+    try:
+        return expand(text)
+    except InputError as error:
+        raise InputError(field, text, error.accepted) from error
 
 
 def _seconds(topology: str | None, capacity: str | None, placed: _Placed) -> float | None:
@@ -90,13 +99,36 @@ def _seconds(topology: str | None, capacity: str | None, placed: _Placed) -> flo
     if not placed[0]:
         raise InputError("topology", topology, "one with --nodes-from and --nodes-to, the nodes of all ranks")
     peak = None if capacity is None else parse_rate(capacity, "capacity")
-    return redistribution_time.seconds(topology_file.load(topology, capacity=peak), *placed)
+    network = topology_file.load(topology, capacity=peak)
+    _check_known(network, placed[0])
+    return redistribution_time.seconds(network, *placed)
+
+
+def _check_known(network: Topology, moved: Mapping[tuple[str, str], int]) -> None:
+    """That the nodes which send and get are in the topology."""
+    names = {node.id for node in network.nodes}
+    for field, end in (("nodes-from", 0), ("nodes-to", 1)):
+        if strange := sorted({pair[end] for pair in moved} - names):
+            raise InputError(field, strange[0], "nodes of the topology")
+
+
+def _layout(text: str, field: str, shape: tuple[int, ...]) -> Layout:
+    """The layout that an option names, for an array of `shape`; what is wrong is told of the option."""
+    try:
+        layout = layouts.parsed(text, field)
+        layout.check(shape)
+    except InputError as error:
+        raise InputError(field, text, error.accepted) from error
+    return layout
 
 
 def _shape(text: str) -> tuple[int, ...]:
     words = text.split(",")
-    if not all(word.isascii() and word.isdigit() and len(word) < 16 for word in words):
-        raise InputError("shape", text, "whole numbers with commas between them, such as 10000,10000")
+    if len(words) > _MOST_DIMENSIONS or not all(
+        word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS for word in words
+    ):
+        accepted = f"whole numbers of up to {_MOST_DIGITS} digits with commas between them, such as 10000,10000"
+        raise InputError("shape", text, f"{accepted}, at most {_MOST_DIMENSIONS}")
     return tuple(int(word) for word in words)
 
 

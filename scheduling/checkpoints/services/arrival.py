@@ -11,11 +11,14 @@ from gridportal.base.reasons import Code, Reason
 from scheduling.checkpoints.core.move_phases import MoveTimes, phases
 from scheduling.checkpoints.services.move_end import close
 from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.core.run_states import RUN_LIFE, RunState
 from scheduling.runs.models import Run
+from scheduling.runs.services import checkpoint_facts
+from scheduling.runs.services.checkpoint_facts import Health
 from scheduling.runs.services.ordinary_run import note_reason
 
 
@@ -82,10 +85,17 @@ def _computes(row: Continuation, run: Run) -> bool:
 def _outcome(row: Continuation, run: Run, seconds: float) -> tuple[ContinuationState, Reason]:
     nodes = run.placement.nodes
     if _began_anew(row, run):
-        return ContinuationState.STARTED_ANEW, Reason.of(Code.STARTED_ANEW, nodes=nodes, ranks=len(nodes))
+        return ContinuationState.STARTED_ANEW, _why_anew(row.job, nodes)
     if row.back:
         return ContinuationState.FAILED, row.reason
     return ContinuationState.MOVED, Reason.of(Code.MOVED, nodes=nodes, ranks=len(nodes), seconds=seconds)
+
+
+def _why_anew(job: Job, nodes: list[str]) -> Reason:
+    damaged = next((each.number for each in checkpoint_facts.checkpoints(job) if each.health is Health.SET_ASIDE), None)
+    if damaged is None:
+        return Reason.of(Code.STARTED_ANEW, nodes=nodes, ranks=len(nodes))
+    return Reason.of(Code.STARTED_WITHOUT, checkpoint=damaged, nodes=nodes, ranks=len(nodes))
 
 
 def _began_anew(row: Continuation, run: Run) -> bool:

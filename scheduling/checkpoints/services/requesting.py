@@ -28,10 +28,11 @@ from scheduling.runs.core.continuation_states import OPEN_CONTINUATIONS
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import checkpoint_facts, job_folder, own_restarts
+from scheduling.runs.services.checkpoint_facts import CheckpointFacts
 
 #: The name under which the portal itself has a job go on.
 PORTAL = "portal"
-_MOST_WHY = 500
+_MOST_WHY, _MOST_NAMED = 500, 8
 _ACCEPTED = "one that runs, has stopped with a checkpoint, or has failed and left one"
 
 
@@ -131,10 +132,21 @@ def _found(job: Job) -> Reason:
         if file is None:
             raise _nothing_left(job)
         return Reason.of(Code.FAILED_WITH, checkpoint=0, file=file.name, why=job.reason)
-    number = checkpoint_facts.newest_whole(job)
-    if number is None:
+    whole = [each for each in checkpoint_facts.checkpoints(job) if each.is_whole]
+    if not whole:
         raise _nothing_left(job)
-    return Reason.of(Code.FAILED_WITH, checkpoint=number, file="", why=job.reason)
+    _check_depots(job, whole)
+    return Reason.of(Code.FAILED_WITH, checkpoint=whole[0].number, file="", why=job.reason)
+
+
+def _check_depots(job: Job, whole: Sequence[CheckpointFacts]) -> None:
+    """Some checkpoint is in files, or in depots of which its cluster still has one."""
+    nodes = set(selectors.compute_names(job.cluster))
+    manifests = [each.manifest for each in whole if each.manifest is not None]
+    if all(each.depots and not each.files and nodes.isdisjoint(each.depots) for each in manifests):
+        where = ", ".join(manifests[0].depots[:_MOST_NAMED])
+        value = f"{job.pk}, whose checkpoint {whole[0].number} is in depots of nodes that {job.cluster} has no more"
+        raise InputError("job", f"{value}: {where}", _ACCEPTED)
 
 
 def _take_up(job: Job, left: Reason, actor: str) -> None:

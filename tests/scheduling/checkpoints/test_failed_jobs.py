@@ -120,6 +120,24 @@ def test_a_damaged_checkpoint_does_not_count(
         stop_and_continue(job, by=people["user"])
 
 
+@pytest.mark.parametrize(("nodes", "goes_on"), [(["gone1", "gone2"], False), (["gone1", "n2"], True)])
+def test_what_is_only_in_depots_of_nodes_that_are_gone_is_refused_at_once(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any, nodes: list[str], goes_on: bool
+) -> None:
+    job = failed(submit, fake_grid)
+    file = job_folder.checkpoints(job) / "checkpoint-00000003" / "manifest.json"
+    document = json.loads(file.read_text())
+    for shard, node in zip(document["arrays"][0]["shards"], nodes, strict=True):
+        shard |= {"file": None, "depots": [node]}
+    file.write_text(json.dumps(document | {"version": 2, "token": "0" * 16}))
+    if goes_on:
+        stop_and_continue(job, by=people["user"])
+        return
+    with pytest.raises(InputError, match="checkpoint 3 is in depots of nodes that grid has no more: gone1, gone2"):
+        stop_and_continue(job, by=people["user"])
+    assert not job.continuations.exists()
+
+
 def test_the_second_of_two_people_sees_a_conflict(
     submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
 ) -> None:
@@ -189,6 +207,23 @@ def test_a_program_that_begins_anew_is_told_as_that(
     assert (move.state, job.state, newest(job).begins_anew) == ("started anew", "running", True)
     assert "but from the beginning: its program found nothing to go on from." in message(move.reason)
     assert (move.reading, move.total) != (None, None)
+
+
+def test_one_whose_only_checkpoint_was_damaged_is_told_that(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    job = failed(submit, fake_grid)
+    move = stop_and_continue(job, by=people["user"])
+    look(job)
+    (whole,) = job_folder.checkpoints(job).glob("checkpoint-*")
+    whole.rename(f"{whole}.bad")
+    fake_grid.write(newest(job).key, {"event": "anew"})
+    look(job)
+    move.refresh_from_db()
+    assert move.state == "started anew"
+    assert "from the beginning: its program found checkpoint 3 damaged, and no other that is whole." in message(
+        move.reason
+    )
 
 
 def test_one_that_ends_without_having_read_anything_began_anew(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -64,8 +65,30 @@ def test_people_get_tables_and_a_sentence() -> None:
         (("--from", "block:4", "--to", "block:2", "--shape", "10", "--dtype", "f99"), "--dtype is 'f99'; accepted"),
         (
             ("--from", "block:2x2", "--to", "block:2", "--shape", "10"),
-            "layout is 'block:2x2'; accepted is one of at most",
+            "--from is 'block:2x2'; accepted is one of at most",
         ),
+        (
+            ("--from", "shares:3,4", "--to", "block:2", "--shape", "10"),
+            "--from is 'shares:3,4'; accepted is shares that",
+        ),
+        (("--from", "block:4", "--to", "block:2", "--shape", "9" * 40), "of up to 15 digits"),
+        (
+            ("--from", "block:1000000", "--to", "block:2", "--shape", "100"),
+            "--from is 'block:1000000'; accepted is a la",
+        ),
+        (
+            ("--from", "cyclic:4096", "--to", "block-cyclic:2:4095", "--shape", "9" * 12),
+            "--to is 'block-cyclic:2:4095'; accepted is a layout that shares at most 1,048,576 pieces with cyclic:4096",
+        ),
+        (
+            ("--from", "block:64x64", "--to", "cyclic:64x64", "--shape", "999999,999999"),
+            "--to is 'cyclic:64x64'; accepted is a layout with at most 262,144 messages from block:64x64",
+        ),
+        (
+            (*PAPER, "--nodes-from", "msc[1-4", "--nodes-to", "opus[1-8]"),
+            "--nodes-from is 'msc[1-4'; accepted is a Slu",
+        ),
+        ((*PAPER, *MOVE[:2], "--nodes-from", "no[1-4]", *MOVE[4:]), "--nodes-from is 'no1'; accepted is nodes of the"),
         ((*PAPER, "--nodes-from", "msc[1-4]"), "--nodes-to is empty; accepted is the nodes of all ranks"),
         ((*PAPER, *MOVE[:4], "--nodes-to", "opus[1-7]"), "--nodes-to is 'opus1,opus2"),
         ((*PAPER, "--topology", "grads"), "--topology is 'grads'; accepted is one with --nodes-from and --nodes-to"),
@@ -77,3 +100,17 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], sentence: str) -> Non
     done = run(*words)
     assert isinstance(done.exception, InputError)
     assert sentence in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--from", "block-cyclic:1:1000", "--to", "block-cyclic:3:1000", "--shape", "999999999999"),
+        ("--from", "cyclic:7", "--to", "block:11", "--shape", "10000000000"),
+        ("--from", "cyclic:2x2", "--to", "cyclic:4x1", "--shape", "99999999999,99999999999"),
+    ],
+)
+def test_long_arrays_are_planned_from_what_repeats(words: tuple[str, ...]) -> None:
+    plan = told(*words)
+    length = 8 * math.prod(int(word) for word in words[-1].split(","))
+    assert plan["bytes"] == sum(each["bytes"] for each in plan["to"]["ranks"]) == length

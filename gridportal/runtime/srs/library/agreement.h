@@ -11,7 +11,7 @@ struct srs_stop {
     MPI_Comm comm;
     const char *folder;
     double every, looked, written, took, began;
-    int rank, asked, seen, handles;
+    int rank, asked, seen, unmovable, handles;
     int64_t calls, before, due, stretch;
     MPI_Request vote;
     int busy;                       /* whether a checkpoint is being written in the background: no other one falls due */

@@ -166,8 +166,8 @@ static int parse_document(const struct srs_json *document, struct srs_checkpoint
         (version->as.whole != VERSION && version->as.whole != WITH_DEPOTS))
         return wrong("manifest", "a manifest of version 1 or 2");
     if (!ranks || ranks->kind != SRS_WHOLE || !at || (at->kind != SRS_WHOLE && at->kind != SRS_REAL) || !arrays ||
-        arrays->kind != SRS_LIST)
-        return wrong("manifest", "one with ranks, written_at and arrays");
+        arrays->kind != SRS_LIST || !arrays->count)
+        return wrong("manifest", "one with ranks, written_at and arrays, one or more");
     int problem = version->as.whole == WITH_DEPOTS ? parse_token(srs_json_entry(document, "token"), into->token) : 0;
     if (problem)
         return problem;
@@ -179,6 +179,22 @@ static int parse_document(const struct srs_json *document, struct srs_checkpoint
     for (int64_t place = 0; !problem && place < into->arrays; place++)
         problem = parse_array(arrays->as.items + place, place, *into->token, into->array + place);
     return problem;
+}
+
+/* The last field, where there is one, is the CRC-32 of all that stands before it. */
+static int check_text(const struct srs_json *document, const char *text, size_t length)
+{
+    static const char mark[] = ", \"crc32\": ";
+    char end[64];
+    size_t at = length;
+    if (!srs_json_entry(document, "crc32"))
+        return 0;
+    while (at && (length - at < sizeof mark - 1 || memcmp(text + at, mark, sizeof mark - 1)))
+        at--;
+    int digits = snprintf(end, sizeof end, "%s%" PRIu32 "}", mark, srs_crc32(0, text, at));
+    if (length - at != (size_t)digits || memcmp(text + at, end, (size_t)digits))
+        return srs_fail(SRS_BAD_FILES, "The manifest was changed since it was written.");
+    return 0;
 }
 
 int srs_manifest_parse(const char *folder, int64_t number, const char *text, size_t length,
@@ -194,6 +210,7 @@ int srs_manifest_parse(const char *folder, int64_t number, const char *text, siz
     int problem = into->folder ? srs_json_read(text, length, &document) : srs_no_memory();
     if (!problem) {
         problem = parse_document(&document, into);
+        problem = problem ? problem : check_text(&document, text, length);
         srs_json_free(&document);
     }
     if (!problem)

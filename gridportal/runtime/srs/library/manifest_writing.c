@@ -76,5 +76,7 @@ void srs_manifest_dump(const struct srs_manifest *manifest, struct srs_text *int
         srs_add(into, "%s", place ? ", " : "");
         dump_array(manifest, place, into);
     }
-    srs_add(into, "]}");
+    srs_add(into, "]");
+    if (!into->failed) /* of all that stands before it */
+        srs_add(into, ", \"crc32\": %" PRIu32 "}", srs_crc32(0, into->at, into->length));
 }

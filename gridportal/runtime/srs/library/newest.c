@@ -12,18 +12,37 @@
 
 #define FINISHED "finished"
 
-/* A program that had come to its end starts from the beginning. */
-static int start_again(SRS *srs)
+/* A program that had come to its end starts from the beginning, and a stop that came too late for it is not meant for
+ * this one. */
+static int start_again(SRS *srs, const char *finished, const char *stop)
 {
-    char path[SRS_PATH];
     struct srs_traces before;
-    int problem = srs_join(path, sizeof path, srs->folder, FINISHED);
-    if (problem || access(path, F_OK))
-        return problem;
     srs_sweep_begin(srs, &before);
-    problem = srs_clear(srs->folder);
+    int problem = srs_clear(srs->folder);
     srs_sweep_end(srs, &before);
-    return problem || !unlink(path) ? problem : srs_fail(SRS_BAD_FILES, "%s: %s.", path, strerror(errno));
+    if (problem)
+        return problem;
+    if (!remove(stop))
+        fprintf(stderr, "%s came after the end of the last program, and is taken away.\n", stop);
+    else if (errno != ENOENT)
+        return srs_fail(SRS_BAD_FILES, "%s: %s.", stop, strerror(errno));
+    return unlink(finished) ? srs_fail(SRS_BAD_FILES, "%s: %s.", finished, strerror(errno)) : 0;
+}
+
+/* Make the folder, so that a stop can be asked for. */
+static int prepare(SRS *srs)
+{
+    char finished[SRS_PATH], stop[SRS_PATH];
+    int problem = srs_make_folders(srs->folder);
+    problem = problem ? problem : srs_join(finished, sizeof finished, srs->folder, FINISHED);
+    problem = problem ? problem : srs_join(stop, sizeof stop, srs->folder, "stop");
+    if (problem)
+        return problem;
+    if (!access(finished, F_OK))
+        return start_again(srs, finished, stop);
+    if (!access(stop, F_OK))
+        fprintf(stderr, "%s was there before this program: it is stopped at once.\n", stop);
+    return 0;
 }
 
 /* Let all ranks know which copies are not right. */
@@ -141,7 +160,7 @@ static int try_all(SRS *srs, const int64_t *numbers, int64_t count)
 int srs_find_newest(SRS *srs)
 {
     int64_t *numbers = NULL, count = 0;
-    int problem = srs_agreed(srs->comm, srs->rank ? 0 : start_again(srs));
+    int problem = srs_agreed(srs->comm, srs->rank ? 0 : prepare(srs));
     problem = problem ? problem : list_numbers(srs, &numbers, &count);
     problem = problem ? problem : try_all(srs, numbers, count);
     free(numbers);

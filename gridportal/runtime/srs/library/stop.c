@@ -93,7 +93,7 @@ static struct srs_wish heard(struct srs_stop *stop)
     double now = srs_now();
     if (now - stop->looked >= LOOK) {
         stop->looked = now;
-        stop->seen = is_there(stop->folder, "stop");
+        stop->seen = !stop->unmovable && is_there(stop->folder, "stop");
     }
     wish.stop = wish.stop || stop->seen || ending(stop);
     wish.checkpoint = !stop->busy && stop->every > 0 && now - stop->written >= stop->every;
@@ -168,8 +168,10 @@ void srs_stop_answer(struct srs_stop *stop, int problem)
     signalled = 0;
     if (stop->rank)
         return;
-    if (!srs_join(path, sizeof path, stop->folder, "stop"))
-        unlink(path);
+    if (!srs_join(path, sizeof path, stop->folder, "stop") && remove(path) && errno != ENOENT) {
+        stop->unmovable = 1; /* heard only once */
+        fprintf(stderr, "%s cannot be taken away: %s.\n", path, strerror(errno));
+    }
     if (!problem)
         return;
     fprintf(stderr, "The program goes on: %s\n", srs_message);

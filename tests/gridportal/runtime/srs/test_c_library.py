@@ -38,6 +38,11 @@ def test_it_stops_on_four_ranks_and_goes_on_with_three_and_so_on(program: Progra
     assert last["sum"] == program.run(1, tmp_path / "whole", "block", "90", began + 1)["sum"]
     assert checkpoint_files.numbers(moved) == []
     assert (moved / "finished").exists()
+    (moved / "stop").touch()  # too late for this one, and not meant for the next
+    again = program.run(2, moved, "cyclic", "90", 3)
+    assert (again["restart"], again["stopped"], again["steps"]) == (0, 0, [3, 3])
+    assert f"{moved}/stop came after the end of the last program, and is taken away." in again["errors"]
+    assert not (moved / "stop").exists()
 
 
 def test_it_goes_on_from_what_python_wrote_and_python_from_what_it_wrote(program: Program, tmp_path: Path) -> None:
@@ -71,6 +76,7 @@ def test_it_leaves_the_files_that_python_leaves(program: Program, tmp_path: Path
     )
     for document in (python, c):
         document.pop("written_at")
+        document.pop("crc32")
         for array in document["arrays"]:
             for shard in array["shards"]:
                 shard.pop("crc32")
@@ -127,7 +133,18 @@ def _cut_manifest(folder: Path) -> None:
     (folder / "manifest.json").write_text((folder / "manifest.json").read_text()[:-9])
 
 
-SPOILT = [(_missing, "is missing"), (_short, "bytes;"), (_altered, "was changed since"), (_cut_manifest, "is no JSON")]
+def _altered_manifest(folder: Path) -> None:
+    file = folder / "manifest.json"
+    file.write_text(file.read_text().replace('"<f8"', '"<i8"'))
+
+
+SPOILT = [
+    (_missing, "is missing"),
+    (_short, "bytes;"),
+    (_altered, "was changed since"),
+    (_cut_manifest, "is no JSON"),
+    (_altered_manifest, "manifest was changed"),
+]
 
 
 def test_what_was_spoilt_is_named_and_the_checkpoint_before_is_used(program: Program, tmp_path: Path) -> None:

@@ -282,6 +282,28 @@ def test_any_manifest_gives_a_value_or_a_sentence(reader: Reader, content: bytes
             assert "is missing" in str(error) or "bytes;" in str(error), (content, error)  # noqa: PT017
 
 
+def test_a_manifest_that_was_altered_is_refused(reader: Reader, tmp_path: Path) -> None:
+    folder, file = tmp_path / "x", tmp_path / "altered"
+    write(folder, np.arange(12.0), layouts.block(3))
+    content = (folder / "checkpoint-00000001" / "manifest.json").read_bytes()
+    file.write_bytes(content)
+    assert reader("parse", file) == "ok"
+    for old, new in (
+        (b"<f8", b"<i8"),
+        (b'"crc32": ', b'"crc32": 1'),
+        (b"}", b"} "),
+        (b"1.0", b"2.0"),
+        (b"0.0", b"2.0"),
+    ):
+        file.write_bytes(new.join(content.rsplit(old, 1)))
+        if file.read_bytes() != content:
+            assert "The manifest was changed since it was written." in reader("parse", file), new
+    file.write_bytes(content[: content.rindex(b', "crc32"')] + b"}")  # as before there were checksums
+    assert reader("parse", file) == "ok"
+    file.write_text(json.dumps({"version": 1, "number": 1, "written_at": 1, "ranks": 1, "arrays": []}))
+    assert "one with ranks, written_at and arrays, one or more" in reader("parse", file)
+
+
 @given(
     st.one_of(
         st.binary(max_size=40),

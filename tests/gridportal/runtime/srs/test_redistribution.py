@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gridportal.base.errors import InputError
 from gridportal.runtime.srs import layouts
 from gridportal.runtime.srs.dealing import BlockCyclic
-from gridportal.runtime.srs.overlaps import overlaps
+from gridportal.runtime.srs.overlaps import most_pieces, overlaps
 from gridportal.runtime.srs.redistribution import Redistribution
 from tests.examples import examples
 from tests.gridportal.runtime.srs.ways import SHAPES, dealings, local, ways, where
@@ -35,6 +35,7 @@ def test_overlaps_hold_every_element_once(data: Any, length: int) -> None:
                     seen.append((int(pieces.source[at]), int(source) + n, int(pieces.target[at]), int(target) + n))
     assert sorted(seen) == sorted(zip(*where(old, length), *where(new, length), strict=True))
     assert pieces.elements(old.parts, new.parts).sum() == length
+    assert len(pieces.size) <= 6 * most_pieces(old, new, length)
 
 
 def test_the_number_of_pieces_goes_by_the_period_and_not_by_the_length() -> None:
@@ -55,6 +56,7 @@ def test_every_rank_gets_the_same_global_array_bit_for_bit(data: Any, shape: tup
     whole = np.arange(np.prod(shape, dtype=int)).astype(kind).reshape(shape)
     way = Redistribution(old, new, shape)
     moved = {(m.source, m.target): m.bytes for m in way.messages(whole.itemsize)}
+    assert way.message_count() == len(way.messages(1))
     for target in range(new.ranks):
         into = np.zeros(new.local_shape(shape, target), whole.dtype)
         sources = way.sources(target)
@@ -81,6 +83,8 @@ def test_panels_are_the_data_map_of_a_rank(data: Any, shape: tuple[int, ...]) ->
             mine[here] = whole[there]
         assert mine.tolist() == local(layout, whole, rank).tolist()
         assert layout.panel_count(shape, rank) == len(panels)
+        sizes = layout.local_sizes(shape)
+        assert sizes[rank if layout.dealings else 0] == np.prod(layout.local_shape(shape, rank), dtype=int)
 
 
 @given(st.data(), SHAPES)

@@ -154,7 +154,8 @@ def test_checkpoints_by_calls_are_written_in_the_background_and_one_that_cannot_
     words = (str(tmp_path), "block:2", "1000", str(more), "--pause", "0.001", "--every-calls", "100", "--limit", "2000")
     done = mpi.run(2, PROGRAM, *words)
     assert said(done)["steps"] == [more] * 2
-    assert "A checkpoint was not written: [Errno 27] File too large" in done.stderr
+    assert f"A checkpoint was not written in {tmp_path}: {tmp_path}/checkpoint-00000002.part/1-" in done.stderr
+    assert ".raw: File too large." in done.stderr
     assert list(tmp_path.glob("*.part")) == []
 
 
