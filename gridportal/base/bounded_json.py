@@ -35,7 +35,8 @@ class TooDeepError(UnreadableError):
 def loads(text: str | bytes, *, lenient: bool = False) -> Any:
     """The value of a JSON text; Raises UnreadableError.
 
-    `lenient`: what is no finite number becomes None, and letters may be halves of letters.
+    `lenient`: what is no finite number becomes None, letters may be halves of letters, and of keys that stand twice
+    in an object the last one counts.
 
     >>> loads('{"a": [1]}')
     {'a': [1]}
@@ -47,7 +48,13 @@ def loads(text: str | bytes, *, lenient: bool = False) -> Any:
         if lenient:
             document = json.loads(text, parse_int=_whole_or_none, parse_float=_finite_or_none, parse_constant=_nothing)
         else:
-            document = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_no_number)
+            document = json.loads(
+                text,
+                object_pairs_hook=_each_key_once,
+                parse_int=_whole,
+                parse_float=_finite,
+                parse_constant=_no_number,
+            )
     except UnreadableError:
         raise
     except json.JSONDecodeError as error:
@@ -103,6 +110,15 @@ def _read(path: str | Path) -> bytes:
     if len(content) > MAX_FILE:
         raise UnreadableError(f"it has more than {MAX_FILE // 2**20} MiB")
     return content
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise UnreadableError(f"the key {twice[:40]!r} stands twice in one object")
+    return value
 
 
 def _whole(digits: str) -> int:

@@ -254,6 +254,7 @@ class Code(StrEnum):
     NODE_SLOWER = "node_slower", "place_of", "pair", "bandwidth", "best"
     NODE_TOO_SMALL = "node_too_small", "slots", "needed"
     NODE_NOT_FOR_ITS_RANKS = "node_not_for_its_ranks"
+    NODE_NOT_PINNED = "node_not_pinned", "nodes"
     NODE_SLOWER_AT_ONCE = "node_slower_at_once", "place_of", "bandwidth", "best"
     NODE_BELOW = "node_below", "place_of", "pair", "bandwidth", "min_bandwidth"
     NODE_LESS_CPU = "node_less_cpu", "place_of", "cpu", "best"

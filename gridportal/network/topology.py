@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from gridportal.base.errors import InputError
+from gridportal.network.node_checks import check_cpus, check_kinds
 from gridportal.network.routing_rules import SHORT, RoutingRules, parse_rules
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def parse(document: Any, *, name: str = "topology") -> Topology:
     if not isinstance(raw_links, list):
         raise InputError("links", raw_links, "a list of links")
     title, kind, directed = parse_head(document, name)
+    check_kinds(document["nodes"], lambda at, _: f"nodes[{at}]")
     nodes = tuple(parse_node(raw, f"nodes[{i}]") for i, raw in enumerate(document["nodes"]))
     nodes_by_id = {node.id: node for node in nodes}
     if len(nodes_by_id) != len(nodes):
@@ -249,6 +251,8 @@ def parse_node(raw: Any, where: str) -> Node:
         raise InputError(f"{where}.kind", kind, "compute or network")
     cpu = _number(raw.get("cpu", 1.0), f"{where}.cpu", low=0.0, high=1.0)
     speed = _number(raw.get("speed", 1.0), f"{where}.speed", low=0.0, open_low=True)
+    if kind == "compute":
+        check_cpus(raw.get("cpus"), f"{where}.cpus ({name})")
     labels = {str(k): str(v) for k, v in raw.items() if k not in ("id", "kind", "cpu", "speed") and v is not None}
     return Node(name, kind, cpu, speed, labels)
 

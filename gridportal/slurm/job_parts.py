@@ -10,7 +10,8 @@ from gridportal.base.rank_places import ranks_by_node
 NEXT_PART = ":"
 #: Slurm takes no job of more parts (MAX_HET_JOB_COMPS).
 MOST_PARTS = 128
-#: Lines of the launcher: each part has nodes of its own, and an srun is told in which part a node is.
+#: Lines of the launcher: each part has nodes of its own, and an srun is told in which part a node is, and how many
+#: processors all ranks of a node have there: told nothing, it takes one for the task that starts them.
 _PARTS = """\
 case $node in
 {cases}
@@ -40,9 +41,13 @@ def job_parts(nodes: Sequence[str]) -> list[list[str]]:
     return list(parts.values())
 
 
-def part_of_node(parts: Sequence[Sequence[str]]) -> str:
-    """The lines of the launcher that say in which part of the job a node is."""
+def part_of_node(nodes: Sequence[str], parts: Sequence[Sequence[str]], cpus_per_rank: int) -> str:
+    """The lines of the launcher that say in which part of the job a node is, and how many processors its ranks have."""
     if len(parts) < 2:
         return ""
-    cases = (f"  {'|'.join(nodes)}) part={number} ;;" for number, nodes in enumerate(parts))
+    ranks = ranks_by_node(nodes)
+    cases = (
+        f"  {'|'.join(part)}) part={number} cpus={ranks[part[0]] * cpus_per_rank} ;;"
+        for number, part in enumerate(parts)
+    )
     return _PARTS.format(cases="\n".join(cases))

@@ -206,8 +206,8 @@ def script(spec: RunSpec, options: SlurmOptions | None = None) -> str:
         name=run_files.SLURM_LAUNCHER,
         nodes=" ".join(shlex.quote(node) for node in spec.nodes),
         whole=(_WHOLE if spec.cpus_per_rank > 1 or len(set(spec.nodes)) < len(spec.nodes) else "")
-        + part_of_node(parts),
-        more=_cpus_of_ranks(spec) + (' --het-group="$part"' if len(parts) > 1 else ""),
+        + part_of_node(spec.nodes, parts, spec.cpus_per_rank),
+        more=' --cpus-per-task="$cpus" --het-group="$part"' if len(parts) > 1 else _cpus_of_ranks(spec),
     )
     if len(spec.run_dir.split()) > 1:
         preamble += _SPACED.format(launcher=run_files.SLURM_LAUNCHER, run_dir=shlex.quote(spec.run_dir))

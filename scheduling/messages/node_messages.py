@@ -9,6 +9,9 @@ from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages.parts import full_stop, nodes
 from scheduling.messages.registry import plain, says
 
+#: So many pinned nodes are named.
+_NAMED = 8
+
 plain(
     {
         Code.NODE_EXCLUDED: "excluded by the job itself",
@@ -21,6 +24,12 @@ plain(
 @says(Code.NODE_TOO_SMALL)
 def _(slots: int, needed: int) -> str:
     return f"room for {nodes(slots, 'rank')}, and each node of the group has {nodes(needed, 'rank')} or more"
+
+
+@says(Code.NODE_NOT_PINNED)
+def _(nodes: Sequence[str]) -> str:
+    shown = [*nodes[:_NAMED], f"{len(nodes) - _NAMED} more"] if len(nodes) > _NAMED else list(nodes)
+    return f"others were named for the chosen nodes' ranks, by pins or by who moved the job: {', '.join(shown)}"
 
 
 @says(Code.NODE_BUSY)
@@ -127,6 +136,7 @@ KINDS = {
     Code.NODE_SLOWER: "slower than the slowest pair of the group",
     Code.NODE_TOO_SMALL: "too few slots",
     Code.NODE_NOT_FOR_ITS_RANKS: "not meant for these ranks",
+    Code.NODE_NOT_PINNED: "not where somebody wants the ranks",
     Code.NODE_SLOWER_AT_ONCE: "slower with all pairs talking at once",
     Code.NODE_BELOW: "slower than asked for",
     Code.NODE_LESS_CPU: "less cpu than the group",

@@ -18,6 +18,8 @@ from scheduling.messages.parts import sentence
 from scheduling.messages.registry import message, plain, says
 
 _DECIDED = {"mean": "mean rate", "mean_cpu": "mean cpu"}
+#: So many links are named.
+_LINKS_NAMED = 12
 _AT_ONCE = ", all pairs talking at once"
 
 
@@ -192,8 +194,13 @@ def better_link(better: NextLink) -> str:
     'With a faster link n1-s the slowest pair would have 90 Mbit/s in place of 40 Mbit/s; then n2-s is the limit.'
     """
     pairs = {frozenset(ends): ends for ends in reversed(better.links)}
-    first, *more = map(_link, reversed(pairs.values()))
-    what = f"With faster links {first} and {len(more)} more, all of them," if more else f"With a faster link {first}"
+    links = [_link(ends) for ends in reversed(pairs.values())]
+    named = (
+        links if len(links) <= _LINKS_NAMED else [*links[: _LINKS_NAMED - 1], f"{len(links) - _LINKS_NAMED + 1} more"]
+    )
+    what = f"With a faster link {links[0]}"
+    if len(links) > 1:
+        what = f"With faster links {', '.join(named[:-1])} and {named[-1]}, all of them,"
     if better.then is None or better.binding is None:
         return f"{what} no other link would limit the slowest pair."
     now, then, binding = rate_text(better.bandwidth), rate_text(better.then), _link(better.binding)

@@ -10,6 +10,7 @@ from gridportal.base.errors import InputError
 from gridportal.network import large_files
 from gridportal.network.importers.draft import Draft, Wire
 from gridportal.network.link_table import LinkTable
+from gridportal.network.node_checks import check_kinds
 from gridportal.network.topology import Node, links_of, parse_head, parse_link, parse_node, rules_of
 
 
@@ -38,6 +39,7 @@ def read_document(document: Mapping[str, Any], into: Draft, where: Callable[[str
     try:
         into.name, into.kind, into.directed = parse_head(document, into.name)
         into.routing = rules_of(document)
+        check_kinds(document["nodes"], lambda at, raw: where("nodes", at, raw))
     except InputError as error:
         into.problems.append(error)
     nodes_by_id: dict[str, Node] = {}

@@ -271,7 +271,11 @@ def _pin(what: str, raw: Any, counts: Mapping[str, int]) -> Pin:
     total = sum(counts.values()) or MAX_RANKS
     if not (what.isascii() and what.isdecimal() and len(what) <= 6 and int(what) < total):
         accepted = f"a rank from 0 to {total - 1}"
-        raise InputError("pins", what, f"{accepted} or the name of a group" if counts else accepted)
+        if counts:
+            accepted += f" or the name of a group{_one_of(counts)}"
+        elif not what.isdecimal():
+            accepted = "the number of a rank: there are no groups"
+        raise InputError("pins", what, accepted)
     return Pin(int(what), names)
 
 

@@ -240,6 +240,14 @@ def check_gres(name: str, value: object) -> None:
         raise InputError(name, value, f"names with a count of at least 1, {accepted}")
 
 
+def check_gres_once(name: str, value: str) -> None:
+    """Raises InputError, in which the field is `name`, where a kind stands twice, so that nobody says which counts."""
+    kinds = [_counted(part)[0] for part in value.split(",") if part]
+    for kind in kinds:
+        if kinds.count(kind) > 1:
+            raise InputError(name, value, f"each kind once; {kind} stands there {kinds.count(kind)} times")
+
+
 def _says_something(value: object) -> bool:
     """0 is a value, though it equals False."""
     return value is not False and value not in (None, "")
@@ -252,6 +260,7 @@ def _check_one(name: str, value: object) -> None:
             raise InputError(name, value, accepted)
         if name == "gres":
             check_gres(name, value)
+            check_gres_once(name, value)
     elif name in NUMBERS:
         low, high, accepted = NUMBERS[name]
         if not is_whole(value) or not low <= value <= high:
@@ -299,6 +308,19 @@ def gres_offered(offered: Iterable[str]) -> dict[str, int]:
         for key in (name, name.partition(":")[0]):
             found[key] = max(found.get(key, 0), count)
     return found
+
+
+def gres_of_labels(labels: Mapping[str, str]) -> dict[str, int]:
+    """What a node has by its label gres; nothing without one, or where that is of another kind.
+
+    >>> gres_of_labels({"gres": "gpu:a100:2"}), gres_of_labels({"gres": "some"}), gres_of_labels({"gres": "!"})
+    ({'gpu:a100': 2, 'gpu': 2}, {'some': 1}, {})
+    """
+    try:
+        check_gres("gres", labels.get("gres"))
+    except InputError:
+        return {}
+    return gres_offered(labels["gres"].split(","))
 
 
 def _counted(part: str) -> tuple[str, int]:

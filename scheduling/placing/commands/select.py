@@ -199,10 +199,10 @@ def _refuse_unused(
 
 
 @contextmanager
-def _free_only(free: FreeNodes | None) -> Iterator[Narrowed]:
+def _free_only(free: FreeNodes | None) -> Iterator[Narrowed | None]:
     """Leaves out what jobs hold, of a cluster; a refusal says so."""
     if free is None:
-        yield lambda request, _: request
+        yield None
         return
     try:
         with database():

@@ -30,7 +30,7 @@ from scheduling.jobs.selectors import befores_of, waiting_reason
 from scheduling.maintenance import selectors as maintenance
 from scheduling.placing.core.room import FreeRoom, Ledger, Size
 from scheduling.placing.models import Placement
-from scheduling.placing.selectors.rooms import free_room, holders, ledger, node_room
+from scheduling.placing.selectors.rooms import free_room, holders, ledger, rooms_of
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def occupancy(
     """What is known of the nodes at this moment; `wanted` are a job's options, `time_limit` its seconds, `asked` its
     ranks and what each of them needs (None: one on each node). `book`: who takes what, where that is known already."""
     states, offers = selectors.compute_states(cluster), selectors.offers(cluster)
-    book = ledger(cluster, {node.name: node_room(node) for node in states}) if book is None else book
+    book = ledger(cluster, rooms_of(cluster, states)) if book is None else book
     ranks = asked or RankRequest()
     options = wanted.or_else(ClusterOptions(partition=default_partition(offers)))
     reserved = next(

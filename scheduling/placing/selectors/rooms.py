@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from monitoring.clusters import selectors
 from monitoring.clusters.selectors import NodeState
-from scheduling.jobs.core.cluster_options import gres_offered
+from scheduling.jobs.core.cluster_options import gres_of_labels, gres_offered
 from scheduling.jobs.core.label_conditions import MEMORY_LABEL, number
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import JobState
@@ -34,13 +34,15 @@ def shares_nodes(cluster: str) -> bool:
     return bool(configured and configured.share_nodes)
 
 
-def node_room(node: NodeState) -> NodeRoom:
-    """What a node has, from what its cluster says, else from its labels cpus and mem_gb."""
+def node_room(node: NodeState, *, by_labels: bool = False) -> NodeRoom:
+    """What a node has, from what its cluster says, else from its labels cpus and mem_gb. `by_labels`: the cluster never
+    says what GRES a node has, so that it has none but those of its label gres."""
     facts, labels = node.facts, node.labels
     cpus = facts.get("cpus") or number(labels.get("cpus"), low=0.0, below=_MOST)
     gb = number(labels.get(MEMORY_LABEL), low=0.0, below=_MOST / 1024)
     memory = facts["memory"] / _MB if facts.get("memory") else (gb or 0.0) * 1024
     gres = gres_offered(str(facts["gres"]).split(",")) if "gres" in facts else None
+    gres = gres_of_labels(labels) if gres is None and by_labels else gres
     return NodeRoom(int(cpus) if cpus else None, int(memory) if memory else None, gres, _allocated(facts))
 
 
@@ -55,7 +57,13 @@ def _allocated(facts: Mapping[str, Any]) -> Use | None:
 def rooms(cluster: str, partition: str = "") -> dict[str, NodeRoom]:
     """What each compute node of a cluster has; with `partition` only its nodes, as far as the cluster says which."""
     nodes = selectors.compute_states(cluster)
-    return {node.name: node_room(node) for node in nodes if not partition or partition in _partitions(node, partition)}
+    return rooms_of(cluster, [node for node in nodes if not partition or partition in _partitions(node, partition)])
+
+
+def rooms_of(cluster: str, nodes: Iterable[NodeState]) -> dict[str, NodeRoom]:
+    """What each of these nodes of a cluster has."""
+    by_labels = not selectors.traits(cluster).has_options
+    return {node.name: node_room(node, by_labels=by_labels) for node in nodes}
 
 
 def processors(cluster: str) -> dict[str, int]:

@@ -34,7 +34,9 @@ def least_nodes(asked: RankRequest, cluster: str, partition: str = "") -> int:
     fit = sum(usable[: asked.nodes_asked])
     if fit < asked.total:
         where = f"{asked.nodes_asked} nodes of {cluster} have" if asked.nodes_asked else f"{cluster} has"
-        raise InputError("ranks", asked.total, f"at most {fit}, for so many such ranks {where} room")
+        each = f": {slots[0]} a node at most" if asked.nodes_asked else ""
+        enough = f", {_fewest(usable, asked.total)} nodes for all" if sum(usable) >= asked.total else ""
+        raise InputError("ranks", asked.total, f"at most {fit}, for so many such ranks {where} room{each}{enough}")
     return asked.nodes_asked or _fewest(usable, asked.total)
 
 

@@ -164,6 +164,7 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
 
 
 def _check_plain_values(request: JobSpec) -> None:
+    cluster_options.check_gres_once("gres_per_rank", request.gres_per_rank)
     _whole("candidates", request.candidates, 1, MAX_CANDIDATES)
     _whole("seed", request.seed, 0, 2**31 - 1)
     if request.time_limit is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.errors import InputError
+from scheduling.jobs.core import cluster_options
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.scaling_table import counts_of
@@ -34,7 +35,9 @@ class RankOptions:
         if self.spec is None and not self.pins:
             return None
         asked = ApplicationSpecification() if self.spec is None else ApplicationSpecification.load(self.spec)
-        return asked.with_pins(parse_pins(self.pins)) if self.pins else asked
+        pins = parse_pins(self.pins)
+        _check_against_file(pins, asked)
+        return asked.with_pins(pins) if pins else asked
 
     def request(self, specification: ApplicationSpecification | None, count: int | None = None) -> RankRequest:
         """What is asked for, with `count` ranks where that is given; the groups of a specification say the ranks where
@@ -46,6 +49,7 @@ class RankOptions:
             raise InputError("ranks", None, "a number of ranks, or of --nodes")
         memory = None if self.memory_per_rank is None else parse_memory(self.memory_per_rank)
         gres = self.gres_per_rank or ""
+        cluster_options.check_gres_once("gres_per_rank", gres)
         return RankRequest(ranks, self.nodes, self.ranks_per_node, self.cpus_per_rank, memory, gres)
 
     def _ranks(self) -> int | None:
@@ -73,6 +77,17 @@ def parse_pins(texts: Sequence[str]) -> Mapping[str, Any]:
             raise InputError("pin", text, f"one pin for {what.strip()}; several nodes as {what.strip()}=n1,n2")
         pins[what.strip()] = nodes
     return pins
+
+
+def _check_against_file(pins: Mapping[str, Sequence[str]], asked: ApplicationSpecification) -> None:
+    """Raise InputError for a pin of the command line to a node that the file's pin of the same has not."""
+    of_file = {str(pin.what): pin.nodes for pin in asked.pins}
+    for what, nodes in pins.items():
+        own = of_file.get(str(int(what)) if what.isdecimal() and len(what) <= 6 else what)
+        if own is not None and not set(nodes) <= set(own):
+            raise InputError(
+                "pin", f"{what}={','.join(nodes)}", f"{what}={','.join(own)}, as the file of --spec has it"
+            )
 
 
 def parse_memory(text: str) -> int:

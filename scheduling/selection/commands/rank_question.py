@@ -19,7 +19,7 @@ from scheduling.profiles.core import profile as profiles
 from scheduling.selection.commands.rank_options import RankOptions
 from scheduling.selection.core.counts.rank_counts import CountChoice, choose_count
 from scheduling.selection.core.selection import Request, Selection, select
-from scheduling.selection.core.slots.node_slots import slots_of
+from scheduling.selection.core.slots.node_slots import check_gres_is_there, slots_of
 
 #: Seconds that the search for each of several numbers of ranks has at least.
 LEAST_SECONDS = 0.2
@@ -28,13 +28,13 @@ LEAST_SECONDS = 0.2
 @dataclass(frozen=True)
 class RankQuestion:
     """base: what is asked whatever the number of ranks; pattern: as it was typed; narrowed: leaves out what of the
-    network is not to be had."""
+    network is not to be had, None for a topology file, of which only its labels tell what nodes have."""
 
     network: Topology
     base: Request
     options: RankOptions
     pattern: str | None
-    narrowed: Callable[[Request, RankRequest], Request] = lambda request, _: request
+    narrowed: Callable[[Request, RankRequest], Request] | None = None
 
     def request(self, count: int | None = None) -> Request:
         """With the ranks that were asked for, or with `count` of them. Raises InputError."""
@@ -47,7 +47,10 @@ class RankQuestion:
             slots=slots_of(self.network.compute_nodes(), asked),
             pattern=None if self.pattern is None else load_pattern(self.pattern, asked.total),
         )
-        return self.narrowed(request, asked)
+        if self.narrowed is not None:
+            return self.narrowed(request, asked)
+        check_gres_is_there(self.network, asked.gres_per_rank)
+        return request
 
     def answer(self, request: Request) -> Selection:
         """The selection's answer. Raises InputError and ImpossibleError."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 import typer
@@ -11,6 +11,7 @@ from gridportal.base.printed_table import Column, show_table
 from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages import message
 from scheduling.selection.core.counts.rank_counts import CountChoice, CountPoint
+from scheduling.selection.core.placement import Candidate, EdgeRate
 from scheduling.selection.core.selection import Selection
 
 EDGES_SHOWN = 24
@@ -34,11 +35,11 @@ def show_selection(selection: Selection) -> None:
     typer.echo(f"{message(selection.candidates[0].reason)}.")
     _show_candidates(selection)
     _show_bound(selection)
-    edges = sorted(selection.candidates[0].edges, key=lambda edge: (edge.bandwidth, edge.ranks))
-    if edges:
-        _show_edges(selection)
-    if len(edges) > EDGES_SHOWN:
-        typer.echo(f"The slowest {EDGES_SHOWN} of {len(edges)} pairs; --json lists more.")
+    pairs = node_pairs(selection.candidates[0].edges)
+    if pairs:
+        _show_pairs(selection.candidates[0], pairs)
+    if len(pairs) > EDGES_SHOWN:
+        typer.echo(f"The slowest {EDGES_SHOWN} of {len(pairs)} pairs of nodes; --json lists more.")
     typer.echo(f"Chosen in {selection.seconds:.3f} s.")
 
 
@@ -72,8 +73,20 @@ def _show_bound(selection: Selection) -> None:
     typer.echo(f"No group can have more than {most}; the chosen one has {gap * 100:.1f} % less.")
 
 
-def _show_edges(selection: Selection) -> None:
-    first = selection.candidates[0]
+def node_pairs(edges: Iterable[EdgeRate]) -> list[list[EdgeRate]]:
+    """The pairs of ranks by the nodes that they are on, slowest first.
+
+    >>> edges = [EdgeRate((0, 2), "a", "b", 9e6, 1.0), EdgeRate((0, 3), "a", "c", 5e6, 1.0)]
+    >>> [[edge.ranks for edge in pair] for pair in node_pairs([*edges, EdgeRate((1, 2), "a", "b", 9e6, 1.0)])]
+    [[(0, 3)], [(0, 2), (1, 2)]]
+    """
+    found: dict[frozenset[str], list[EdgeRate]] = {}
+    for edge in sorted(edges, key=lambda edge: (edge.bandwidth, edge.ranks)):
+        found.setdefault(frozenset((edge.source, edge.target)), []).append(edge)
+    return list(found.values())
+
+
+def _show_pairs(first: Candidate, pairs: Sequence[Sequence[EdgeRate]]) -> None:
     columns = (
         Column("Ranks"),
         Column("Nodes", wraps=True),
@@ -81,10 +94,10 @@ def _show_edges(selection: Selection) -> None:
         Column("Remark", wraps=True),
     )
     rows = []
-    for edge in sorted(first.edges, key=lambda edge: (edge.bandwidth, edge.ranks))[:EDGES_SHOWN]:
+    for edge, *more in pairs[:EDGES_SHOWN]:
         held = f"the link {edge.link[0]} - {edge.link[1]} binds" if edge.link else ""
-        remark = f"the bottleneck; {held}" if held and edge == first.bottleneck else held
-        ranks = f"{edge.ranks[0]}-{edge.ranks[1]}"
+        remark = f"the bottleneck; {held}" if held and first.bottleneck in (edge, *more) else held
+        ranks = f"{edge.ranks[0]}-{edge.ranks[1]}" + (f" and {len(more)} more" if more else "")
         rows.append((ranks, f"{edge.source} - {edge.target}", rate_text(edge.bandwidth), remark))
     show_table(columns, rows, title="Pairs that talk")
 

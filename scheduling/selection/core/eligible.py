@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.network.topology import Node, Topology
@@ -70,11 +71,12 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
     _check_names(nodes, request)
     enough = Enough(request)
     if not enough.are(nodes):
-        raise ImpossibleError(f"The topology has only {enough.count(nodes, 'compute node')}, {enough.asked}.")
+        only = "" if enough.needed(nodes) else "only "
+        raise ImpossibleError(f"The topology has {only}{enough.count(nodes, 'compute node')}, {enough.wanted(nodes)}.")
     left = tuple(node for node in nodes if node.id not in request.excluded) if request.excluded else nodes
     if not enough.are(left):
         raise ImpossibleError(
-            f"Only {enough.short(left)} of {_count(len(nodes), 'node')} are not excluded, {enough.asked}."
+            f"Only {enough.short(left)} of {_count(len(nodes), 'node')} are not excluded, {enough.wanted(left)}."
         )
     conditions: list[str] = []
     for key, value in of_nodes(request):
@@ -84,7 +86,7 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
             have = "has" if len(left) == 1 else "have"
             raise ImpossibleError(
                 f"Only {enough.short(left)} of {_count(len(nodes), 'node')} {have} {' and '.join(conditions)}, "
-                f"{enough.asked}."
+                f"{enough.wanted(left)}."
             )
     left = _with_cpu(left, enough, conditions)
     return left if enough.is_by_nodes else tuple(node for node in left if slots(request, node) > 0)
@@ -151,6 +153,27 @@ class Enough:
             return f"{ranks} {were} asked for"
         on = "" if self.request.node_count is None else f" on {_count(self.request.node_count, 'node')}"
         return f"{_count(ranks, 'rank')}{on} {were} asked for"
+
+    def wanted(self, nodes: Sequence[Node]) -> str:
+        """The same, and how many nodes it takes where all of these together have room enough."""
+        least = self.needed(nodes)
+        if not least:
+            return self.asked
+        each = max(slots(self.request, node) for node in nodes)
+        most = f"a node has room for {each} of them" + (" at most" if self._differ(nodes) else "")
+        return f"{self.asked}: {most}, so that they take {_count(least, 'node')}"
+
+    def needed(self, nodes: Sequence[Node]) -> int:
+        """How many of the nodes have room for all ranks, where that are more than were asked for; else 0."""
+        asked = self.request.node_count
+        if self.is_by_nodes or asked is None:
+            return 0
+        room = accumulate(sorted((slots(self.request, node) for node in nodes), reverse=True))
+        least = next((count for count, fit in enumerate(room, 1) if fit >= self.request.rank_count), 0)
+        return least if least > asked else 0
+
+    def _differ(self, nodes: Sequence[Node]) -> bool:
+        return len({slots(self.request, node) for node in nodes}) > 1
 
     def count(self, nodes: Sequence[Node], noun: str = "node") -> str:
         """So many nodes, and where that counts their room."""

@@ -25,6 +25,7 @@ from gridportal.base.errors import InputError
         ('["\\ud800"]', "half a letter"),
         (b"\xff\xfe\xfd", "not UTF-8"),
         ("", "line 1, column 1"),
+        ('[{"a": 1, "b": {"c": 1, "d": 2, "c": 1}}]', "the key 'c' stands twice in one object"),
     ],
 )
 def test_what_cannot_be_read_is_said(text, said):
@@ -75,3 +76,7 @@ def test_the_example_holds():
 
     result = doctest.testmod(bounded_json)
     assert (result.attempted > 0, result.failed) == (True, 0)
+
+
+def test_of_a_key_twice_the_last_counts_where_a_program_wrote_it():
+    assert bounded_json.loads('{"a": 1, "a": 2}', lenient=True) == {"a": 2}

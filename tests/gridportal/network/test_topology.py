@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from gridportal.base.errors import InputError
+from gridportal.network.importers import node_link
 from gridportal.network.topology import Link, dump, parse
 from gridportal.network.topology_files import load
 from tests.scheduling.selection.core.networks import networks
@@ -107,3 +108,31 @@ def test_a_number_that_fits_no_float_is_refused(capacity):
     two = [{"id": "a"}, {"id": "b"}]
     with pytest.raises(InputError, match=r"links\[0\]\.capacity is "):
         parse({"nodes": two, "links": [{"source": "a", "target": "b", "capacity": capacity}]})
+
+
+@pytest.mark.parametrize("cpus", [-1, 0, 1.5, "x", 10**30, True, "nan", "inf", [4]])
+def test_processors_that_no_node_can_have_are_named_with_it(cpus):
+    document = {"nodes": [{"id": "a"}, {"id": "b", "cpus": cpus}], "links": []}
+    with pytest.raises(
+        InputError, match=r"nodes\[1\]\.cpus \(b\) is .*; accepted is a whole number of processors from 1"
+    ):
+        parse(document)
+    assert "nodes[1].cpus (b)" in str(node_link.draft(json.dumps(document), "net").problems[0])
+
+
+@pytest.mark.parametrize("cpus", [1, 8, "8", 8.0, "8.0", None])
+def test_processors_that_a_node_can_have_are_kept(cpus):
+    (node,) = parse({"nodes": [{"id": "a", "cpus": cpus}], "links": []}).nodes
+    assert node.labels == ({} if cpus is None else {"cpus": str(cpus)})
+
+
+def test_a_switch_that_says_type_for_kind_is_no_compute_node_without_a_word():
+    nodes = [{"id": "a", "type": "fast"}, {"id": "s", "type": "switch"}]
+    sentence = r"nodes\[1\]\.type is 'switch'; accepted is the key kind for it"
+    with pytest.raises(InputError, match=sentence):
+        parse({"nodes": nodes, "links": []})
+    (problem,) = node_link.draft(json.dumps({"nodes": nodes, "links": []}), "net").problems
+    assert "nodes[1].type is 'switch'" in str(problem)
+    told = parse({"nodes": [nodes[0], {**nodes[1], "kind": "network"}], "links": []})
+    assert [node.labels for node in told.nodes] == [{"type": "fast"}, {"type": "switch"}]
+    assert len(parse({"nodes": nodes[:1], "links": []}).compute_nodes()) == 1

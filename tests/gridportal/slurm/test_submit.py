@@ -191,7 +191,7 @@ def test_licenses_are_asked_for_once_whatever_the_number_of_parts() -> None:
 
 
 def test_the_launchers_of_a_job_in_parts_say_in_which_a_node_is(tmp_path: Path) -> None:
-    spec = RunSpec("k", "#!/bin/bash\nenv", ("n2", "n1", "n2"), str(tmp_path))
+    spec = RunSpec("k", "#!/bin/bash\nenv", ("n2", "n1", "n2"), str(tmp_path), cpus_per_rank=2)
     text = script(spec, SlurmOptions(shared=True))
     done = subprocess.run(["bash", "-s"], input=text, capture_output=True, text=True, check=True, timeout=20)
     assert f"OMPI_MCA_plm_rsh_agent={tmp_path}/slurm.launch" in done.stdout.splitlines()
@@ -199,12 +199,20 @@ def test_the_launchers_of_a_job_in_parts_say_in_which_a_node_is(tmp_path: Path) 
     bin_dir.mkdir()
     (bin_dir / "srun").write_text('#!/bin/sh\necho "$@"\n')
     (bin_dir / "srun").chmod(0o755)
-    for node, part in (("n2", 0), ("n1", 1)):
+    for node, part, cpus in (("n2", 0, 4), ("n1", 1, 2)):
         argv_ = [f"{tmp_path}/slurm.launch", "-x", node, "proxy"]
         path = {"PATH": f"{bin_dir}:/usr/bin:/bin"}
         started = subprocess.run(argv_, capture_output=True, text=True, check=True, timeout=20, env=path)
-        assert f"--het-group={part} " in started.stdout
+        assert f"--cpus-per-task={cpus} --het-group={part} " in started.stdout
     assert "--het-group" not in script(spec)
+
+
+def test_the_ranks_of_a_node_have_their_processors_in_each_part_of_a_job() -> None:
+    text = script(RunSpec("k", "true", ("n1", "n1", "n1", "n2", "n3"), "/r"), SlurmOptions(shared=True))
+    assert "  n1) part=0 cpus=3 ;;\n  n2|n3) part=1 cpus=1 ;;" in text
+    assert text.count("--cpus-per-task") == 1
+    whole = script(RunSpec("k", "true", ("n1", "n1", "n2"), "/r"), SlurmOptions())
+    assert "--cpus-per-task" not in whole
 
 
 def test_by_hand_parts_stand_one_after_the_other() -> None:

@@ -96,7 +96,16 @@ def test_memory_counts_where_it_is_known(submit: Submit, shared: FakeGrid) -> No
         ),
         (
             {"nodes": 2, "ranks": 8},
-            "ranks is 8; accepted is at most 4, for so many such ranks 2 nodes of grid have room.",
+            "ranks is 8; accepted is at most 4, for so many such ranks 2 nodes of grid have room: 2 a node at most, "
+            "4 nodes for all.",
+        ),
+        (
+            {"nodes": 1, "gres_per_rank": "gpu:50"},
+            "gres_per_rank is gpu:50; accepted is nothing of gpu: no node of grid has it.",
+        ),
+        (
+            {"nodes": 1, "gres_per_rank": "gpu:1,gpu:2"},
+            "gres_per_rank is gpu:1,gpu:2; accepted is each kind once; gpu stands there 2 times.",
         ),
     ],
 )
@@ -140,6 +149,33 @@ def test_pins_and_excluded_nodes_are_kept_to(submit: Submit, shared: FakeGrid) -
     asked = ApplicationSpecification.read({"pins": {"0": "n3"}, "exclude": ["n1", "n2"]})
     job = placed(submit(2, specification=asked, method="communication"))
     assert job.placements.get().nodes == ["n3", "n4"]
+
+
+@pytest.mark.parametrize(
+    ("pins", "groups", "sentence"),
+    [
+        ({"0": "n1"}, [], "rank 0 is pinned to n1, which does not meet mem_gb>=16: it has mem_gb=1."),
+        ({"0": ["n1", "n2"]}, [], "rank 0 is pinned to n1 or n2, and none of these meets mem_gb>=16."),
+        (
+            {"a": "n4"},
+            [{"name": "a", "count": 1, "require": ["rack=1"]}, {"name": "b", "count": 1}],
+            "rank 0 is pinned to n4, which does not meet rack=1: it has no label rack.",
+        ),
+    ],
+)
+def test_a_pin_to_a_node_that_lacks_what_is_asked_for_is_refused_at_once(
+    submit: Submit, shared: FakeGrid, pins: Any, groups: Any, sentence: str
+) -> None:
+    shared.labels |= {"n3": {"cpus": "2", "mem_gb": "32"}, "n4": {"cpus": "2", "mem_gb": "32"}}
+    sweeps.measure()
+    asked = ApplicationSpecification.read({"pins": pins, "groups": groups})
+    with pytest.raises(ImpossibleError) as refused:
+        submit(2, specification=asked, requirements={"require": {"mem_gb": ">=16"}})
+    assert str(refused.value) == f"This job can never start: {sentence}"
+    kept = ApplicationSpecification.read({"pins": {"0": ["n1", "n3"]}})
+    assert placed(
+        submit(2, specification=kept, requirements={"require": {"mem_gb": ">=16"}})
+    ).placements.get().nodes == ["n3", "n4"]
 
 
 def test_pins_that_no_free_cluster_could_keep_are_refused_at_once(submit: Submit, shared: FakeGrid) -> None:

@@ -103,10 +103,27 @@ def test_the_number_of_ranks_is_chosen_with_the_nodes(topology, tmp_path):
         (("--ranks", "2..4"), "--ranks is '2..4'; accepted is one number, or with --scaling several"),
         (("--ranks", "4", "--pin", "0"), "--pin is 0; accepted is RANK=NODE or GROUP=NODE"),
         (("--ranks", "4", "--pin", "9=n0"), "pins is 9"),
+        (
+            ("--ranks", "4", "--pin", "server=n0"),
+            "pins is 'server'; accepted is the number of a rank: there are no groups",
+        ),
         (("--ranks", "4", "--pin", "0=x"), "pins.0 is 'x'; accepted is the id of a compute node"),
         (("--ranks", "4", "--memory-per-rank", "much"), "--memory-per-rank is 'much'; accepted is MB above 0"),
         (("--ranks", "99"), "has only 5 compute nodes (room for 13 ranks), 99 ranks were asked for"),
+        (
+            ("--ranks", "6", "--nodes", "1"),
+            "The topology has 5 compute nodes (room for 13 ranks), 6 ranks on 1 node were asked for: a node has room "
+            "for 4 of them at most, so that they take 2 nodes.",
+        ),
         (("--ranks", "2", "--nodes", "4"), "--nodes is 4; accepted is at most 2"),
+        (
+            ("--ranks", "4", "--gres-per-rank", "gpu:50"),
+            "--gres-per-rank is 'gpu:50'; accepted is nothing of gpu: no node of net has a label gres with it",
+        ),
+        (
+            ("--nodes", "1", "--gres-per-rank", "gpu:1,nic,gpu:2"),
+            "--gres-per-rank is 'gpu:1,nic,gpu:2'; accepted is each kind once; gpu stands there 2 times",
+        ),
         (("--nodes", "2", "--flows", "--require", "latency<0"), "latency<0 s between all that talk"),
         (("--nodes", "2", "--require", "latency<0"), "No 2 ranks have latency<0 s between all that talk"),
     ],
@@ -115,3 +132,52 @@ def test_what_cannot_be_is_one_sentence(topology, args, said):
     result = choose(topology, "--method", "communication", *args)
     assert result.exit_code == 2
     assert said in " ".join(result.output.split())
+
+
+def test_gres_of_a_rank_are_those_of_the_label_alone(topology, tmp_path):
+    document = json.loads((tmp_path / "net.json").read_text())
+    document["nodes"][2]["gres"] = "gpu:a100:2"
+    (tmp_path / "net.json").write_text(json.dumps(document))
+    args = ("--method", "compute", "--gres-per-rank")
+    assert nodes_of(topology, "--ranks", "2", *args, "gpu:1") == ["n2", "n2"]
+    more = choose(topology, "--ranks", "2", *args, "gpu:a100:3")
+    assert "accepted is at most gpu:a100:2, the most that a node of net has" in " ".join(more.output.split())
+
+
+@pytest.mark.parametrize(
+    ("pins", "typed", "said"),
+    [
+        ({"0": "n1", "a": "n2"}, (), "Rank 0 is pinned to n1, and its group a to n2: no node is both."),
+        ({"0": "n1"}, ("--pin", "0=n2"), "--pin is '0=n2'; accepted is 0=n1, as the file of --spec has it"),
+        ({"a": ["n1", "n2"]}, ("--pin", "a=n2,n3"), "--pin is 'a=n2,n3'; accepted is a=n1,n2, as the file"),
+    ],
+)
+def test_pins_that_contradict_each_other_are_named(topology, tmp_path, pins, typed, said):
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps({"groups": [{"name": "a", "count": 2}, {"name": "b", "count": 2}], "pins": pins}))
+    result = choose(topology, "--spec", str(spec), "--method", "communication", *typed)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
+
+
+def test_a_pin_may_take_some_of_the_nodes_of_the_files_pin(topology, tmp_path):
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps({"pins": {"0": ["n1", "n2"]}}))
+    args = ("--spec", str(spec), "--ranks", "2", "--method", "communication", "--pin", "0=n2")
+    assert nodes_of(topology, *args)[0] == "n2"
+
+
+def test_a_key_twice_in_a_specification_is_refused(topology, tmp_path):
+    spec = tmp_path / "spec.json"
+    spec.write_text('{"pins": {"0": "n1", "0": "n2"}}')
+    result = choose(topology, "--spec", str(spec), "--ranks", "2", "--method", "communication")
+    assert result.exit_code == 2
+    assert "the key '0' stands twice in one object" in " ".join(result.output.split())
+
+
+def test_pairs_of_ranks_on_the_same_two_nodes_are_one_line(topology):
+    shown = choose(topology, "--ranks", "8", "--nodes", "2", "--method", "communication").output
+    lines = [line for line in shown.splitlines() if "n0 - n1" in line]
+    assert len(lines) == 1
+    assert "0-4 and 15 more" in lines[0]
+    assert "the bottleneck" in lines[0]

@@ -13,6 +13,7 @@ from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.selection.core.aims import Aim
+from scheduling.selection.core.explanations.domain_reasons import DomainReasons
 from scheduling.selection.core.explanations.slack_exchanges import SlackExchanges
 from scheduling.selection.core.explanations.talking_nodes import talking_nodes
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
@@ -158,7 +159,11 @@ class NodeExchanges:
         needed, has = min(map(len, self.ranks)), int(self.room.capacity[row])
         if has < needed:
             return Reason.of(Code.NODE_TOO_SMALL, slots=has, needed=needed)
-        return Reason.of(Code.NODE_NOT_FOR_ITS_RANKS)
+        return self._domain_reasons.reason(self.pairs.usable[row])
+
+    @cached_property
+    def _domain_reasons(self) -> DomainReasons:
+        return DomainReasons(self.request.specification)
 
     def _best(self, left: Sequence[int], fits: Bools) -> tuple[Ints, Floats]:
         """Of each node the column where it does best, of those where it fits, and its value there by each aim."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from gridportal.base.reasons import Code, Reason
 from gridportal.network.topology import Node, Topology
-from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.explanation import NodeReason
 from scheduling.selection.core.eligible import of_nodes
+from scheduling.selection.core.explanations.domain_reasons import lacks
 from scheduling.selection.core.explanations.node_exchanges import NodeExchanges
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Request, Selection
@@ -54,9 +54,7 @@ def _unfit(node: Node, request: Request, excluded: Mapping[str, Reason]) -> Reas
         return excluded.get(node.id) or Reason.of(Code.NODE_EXCLUDED)
     for label, condition in of_nodes(request):
         if not meets_all(node, [(label, condition)]):
-            has = label_conditions.with_speed(node.labels, node.speed).get(label)
-            written = label_conditions.written(label, condition)
-            return Reason.of(Code.NODE_LACKS, condition=written, label=label, has=has)
+            return lacks(node, label, condition)
     if node.cpu < request.min_cpu:
         return Reason.of(Code.NODE_LOW_CPU, cpu=node.cpu, min_cpu=request.min_cpu)
     return None

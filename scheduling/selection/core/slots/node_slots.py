@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from gridportal.base.errors import ImpossibleError, InputError
-from gridportal.network.topology import Node
+from gridportal.network.topology import Node, Topology
 from scheduling.jobs.core import cluster_options, label_conditions
 from scheduling.jobs.core.application_specification import ApplicationSpecification, RankGroup
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.selection.core.placement import Request
+from scheduling.selection.core.slots.impossible_pins import cannot_be_used, contradiction
 from scheduling.selection.core.slots.seating import seated
 from scheduling.selection.core.slots.slot_room import Room
 from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
@@ -43,8 +44,8 @@ def slots(request: Request, node: Node) -> int:
 
 
 def slots_of(nodes: Iterable[Node], asked: RankRequest) -> dict[str, int] | None:
-    """For how many ranks each node has room, by its labels `cpus`, `mem_gb` and `gres` (as gpu:2); None where each rank
-    has a node of its own and needs no more than a processor, so that nobody has to know.
+    """For how many ranks each node has room, by its labels `cpus`, `mem_gb` and `gres` (as gpu:2; none without one);
+    None where each rank has a node of its own and needs no more than a processor, so that nobody has to know.
 
     >>> slots_of([Node("a", labels={"cpus": "8"}), Node("b")], RankRequest(ranks=4, cpus_per_rank=2))
     {'a': 4, 'b': 1}
@@ -55,18 +56,24 @@ def slots_of(nodes: Iterable[Node], asked: RankRequest) -> dict[str, int] | None
     return {node.id: asked.slots(*_has(node)) for node in nodes}
 
 
-def _has(node: Node) -> tuple[int | None, int | None, dict[str, int] | None]:
-    """Processors, MB of memory and GRES of a node, each None where its labels do not say."""
+def check_gres_is_there(topology: Topology, gres: str) -> None:
+    """Raises InputError for GRES of a rank of which no node is known to have as much."""
+    offered = [cluster_options.gres_of_labels(node.labels) for node in topology.compute_nodes()]
+    for name, count in cluster_options.gres_counts(gres).items():
+        most = max((each.get(name, 0) for each in offered), default=0)
+        if count > most:
+            there = f"at most {name}:{most}, the most that a node of {topology.name} has"
+            none = f"nothing of {name}: no node of {topology.name} has a label gres with it"
+            raise InputError("gres_per_rank", gres, there if most else none)
+
+
+def _has(node: Node) -> tuple[int | None, int | None, dict[str, int]]:
+    """Processors and MB of memory of a node, None where its labels do not say; the GRES that they tell of."""
     cpus, memory = (_amount_of(node, name) for name in ("cpus", label_conditions.MEMORY_LABEL))
-    gres: str | None = node.labels.get("gres")
-    try:
-        cluster_options.check_gres("gres", gres)
-    except InputError:
-        gres = None  # a label of another kind tells nothing
     return (
         None if cpus is None else int(cpus),
         None if memory is None else int(memory * 1024),
-        None if gres is None else dict(cluster_options.gres_counts(gres)),
+        cluster_options.gres_of_labels(node.labels),
     )
 
 
@@ -80,7 +87,7 @@ def _domains(request: Request, usable: Sequence[Node], capacity: Ints) -> Bools 
     if asked is None or not (asked.pins or any(group.require or group.most for group in asked.groups)):
         return None
     allowed = np.ones((request.rank_count, len(usable)), dtype=bool)
-    _pin(allowed, asked, usable)
+    _pin(allowed, request, asked, usable)
     for group in asked.groups:
         _require(allowed, asked, group, usable)
     for group in asked.groups:
@@ -89,17 +96,16 @@ def _domains(request: Request, usable: Sequence[Node], capacity: Ints) -> Bools 
     return allowed
 
 
-def _pin(allowed: Bools, asked: ApplicationSpecification, usable: Sequence[Node]) -> None:
+def _pin(allowed: Bools, request: Request, asked: ApplicationSpecification, usable: Sequence[Node]) -> None:
     place = {node.id: number for number, node in enumerate(usable)}
     for rank, names in asked.pinned().items():
         if rank >= len(allowed):
             raise InputError("pins", rank, f"a rank from 0 to {len(allowed) - 1}")
         pinned = [place[name] for name in names if name in place]
+        if not names:
+            raise contradiction(asked, rank)
         if not pinned:
-            raise ImpossibleError(
-                f"Rank {rank} is pinned to {' or '.join(names) or 'no node at all'}, which cannot be used: "
-                "it is excluded or in use, has no slot, or does not meet the requirements."
-            )
+            raise cannot_be_used(request, rank, names)
         allowed[rank] &= np.isin(np.arange(len(usable)), pinned)
 
 

@@ -39,6 +39,7 @@ def test_what_says_nothing_is_left_out() -> None:
         ({"memory": 0}, "memory is 0; accepted is bytes on each node"),
         ({"memory": "much"}, "memory is 'much'; accepted is bytes on each node"),
         ({"exclusive": "yes"}, "exclusive is 'yes'; accepted is true or false"),
+        ({"gres": "gpu:1,gpu:2"}, "gres is 'gpu:1,gpu:2'; accepted is each kind once; gpu stands there 2 times"),
         ({"account": "x; rm -rf"}, "account is 'x; rm -rf'; accepted is a name of letters"),
     ],
 )

@@ -20,6 +20,7 @@ from scheduling.jobs.core.explanation import Explanation, NextLink
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.messages import message
 from scheduling.messages.node_messages import KINDS, kind
+from scheduling.messages.selection_messages import better_link
 from scheduling.selection.core.explanations.choice_explanation import explanation
 from scheduling.selection.core.explanations.next_link import next_link
 from scheduling.selection.core.explanations.node_reasons import node_reasons
@@ -280,12 +281,46 @@ def test_a_node_with_fewer_slots_than_any_of_the_group_has_ranks_says_so():
     assert message(left.reason) == "room for 1 rank, and each node of the group has 2 ranks or more"
 
 
-def test_a_node_where_no_rank_of_the_group_may_be_says_so():
+def test_a_node_that_lacks_what_a_group_asks_for_says_so():
     topology = star([9e7, 8e7, 7e7], site=["utk", "utk", "ucsd"])
     document = {"groups": [{"name": "all", "count": 2, "require": ["site=utk"]}]}
     asked = Request(None, "communication", ranks=2, specification=ApplicationSpecification.read(document))
     (left,) = node_reasons(topology, asked, choose(topology, asked))
-    assert message(left.reason).startswith("not among the nodes on which")
+    assert message(left.reason) == "site=utk was asked for; it has site=ucsd"
+
+
+def test_a_node_says_that_others_were_named_for_the_ranks():
+    topology = star([9e7, 8e7, 7e7, 6e7], site=["utk", "utk", "ucsd", "utk"])
+    groups = [{"name": "server", "count": 1}, {"name": "clients", "count": 1, "require": ["site=utk"]}]
+    pinned = ApplicationSpecification.read({"groups": groups, "pins": {"server": "n2"}})
+    slots = dict.fromkeys(["n1", "n2", "n3", "n4"], 2)
+    asked = Request(None, "communication", ranks=2, slots=slots, specification=pinned)
+    chosen = choose(topology, asked)
+    assert chosen.nodes == ("n2", "n2")
+    others = "others were named for the chosen nodes' ranks, by pins or by who moved the job: n2"
+    assert {each.node: message(each.reason) for each in node_reasons(topology, asked, chosen)} == {
+        "n1": others,
+        "n3": "site=utk was asked for; it has site=ucsd",
+        "n4": others,
+    }
+
+
+def test_all_nodes_that_were_named_are_the_reason_of_the_others():
+    topology = star([9e7, 8e7, 7e7])
+    named_nodes = ApplicationSpecification.read({"pins": {"0": "n3", "1": "n2"}})
+    asked = Request(2, "communication", specification=named_nodes)
+    (left,) = node_reasons(topology, asked, choose(topology, asked))
+    assert (left.reason.code, left.reason.facts) == (Code.NODE_NOT_PINNED, {"nodes": ["n3", "n2"]})
+    assert kind(left.reason) == "not where somebody wants the ranks"
+
+
+def test_all_links_that_would_have_to_be_faster_are_named():
+    links = (("a1", "s"), ("s", "a1"), ("a2", "s"), ("b1", "s"))
+    assert better_link(NextLink(links, 4e7, None, None)) == (
+        "With faster links a1-s, a2-s and b1-s, all of them, no other link would limit the slowest pair."
+    )
+    many = tuple((f"n{i}", "s") for i in range(20))
+    assert "n10-s and 9 more, all of them" in better_link(NextLink(many, 4e7, None, None))
 
 
 @given(ANY_NETWORK, st.data())
