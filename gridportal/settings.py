@@ -57,6 +57,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "gridportal.web.request_metrics.RequestMetricsMiddleware",
+    "gridportal.web.unread_body.UnreadBodyMiddleware",
     "scheduling.pages.admission_middleware.AdmissionMiddleware",
     "gridportal.web.overload.OverloadMiddleware",
     "django.middleware.security.SecurityMiddleware",

@@ -77,6 +77,7 @@ class Code(StrEnum):
 
     # while it is moved
     ASKED_TO_STOP = "asked_to_stop", "person", "nodes", "ranks", "text"
+    ASKED_TO_GO_ON = "asked_to_go_on", "person", "nodes", "ranks", "text"
     STOPPED_AS_ASKED = "stopped_as_asked", "checkpoint"
     STOPPED_BY_ITSELF = "stopped_by_itself", "checkpoint"
     LEFT_AS_ASKED = "left_as_asked", "file"
@@ -220,6 +221,7 @@ class Code(StrEnum):
     # why the selection took a group or left it; `group`: {"pair": [a, b], "bandwidth", "cpu", "is_linked"}
     DRAWN = "drawn", "seed", "group"
     DRAWN_LATER = "drawn_later", "group"
+    NODES_NAMED = "nodes_named", "person"
     NOT_PROVED = "not_proved", "budget", "group"
     NEAR_BOUND = "near_bound", "gap", "group"
     MOST_CPU = "most_cpu", "nodes", "cpu"
@@ -268,6 +270,7 @@ class Code(StrEnum):
     NODE_NOT_WEIGHED = "node_not_weighed", "place_of"
     NODE_PASSED_OVER = "node_passed_over", "place_of"
     NODE_NOT_DRAWN = "node_not_drawn"
+    NODE_NOT_NAMED = "node_not_named", "person"
 
     # what an alert found; `lasted`: seconds beyond the level before it fired; `others`: how many more did at once
     ALERT_FIRES = "alert_fires", "subject", "metric", "value", "level", "above", "lasted", "others"

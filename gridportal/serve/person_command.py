@@ -51,7 +51,10 @@ def role(name: Name, role: Annotated[str, typer.Argument(help="The new role.")],
 @app.command()
 def token(
     name: Name,
-    label: Annotated[str, typer.Option("--name", help="What the token is for.")] = "command line",
+    label: Annotated[
+        str | None,
+        typer.Option("--name", help="What the token is for. Default: command line, the next one: command line 2."),
+    ] = None,
     expires: Annotated[
         int | None,
         typer.Option(
@@ -67,6 +70,7 @@ def token(
         from gridportal.accounts.tokens import accepted_days, usual_days
 
         person, days = _person(name), usual_days() if expires is None else expires
+        label = _unused_label(person) if label is None else label
         try:
             made, text = create_token(person, label, days or None, actor="command line")
         except InputError as error:
@@ -76,6 +80,13 @@ def token(
         _tell(as_json, text, token=text, **_about(made))
         end = f"It expires at {_minute(_time(made.expires_at))} UTC." if made.expires_at else "It does not expire."
         typer.echo(f"A token of {name} for {made.name}. {end} It is not shown again.", err=True)
+
+
+def _unused_label(person: User) -> str:
+    """What a token is for of which nobody said it: another name each time."""
+    taken = set(person.tokens.values_list("name", flat=True))
+    names = ["command line", *(f"command line {number}" for number in range(2, len(taken) + 2))]
+    return next(name for name in names if name not in taken)
 
 
 @app.command()

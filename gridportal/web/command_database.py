@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,10 +26,24 @@ def database() -> Iterator[None]:
             "or, if it was started with another GRIDPORTAL_HOME, set that here too."
         )
     try:
-        yield
+        with _quiet():
+            yield
     except DatabaseError as error:
         reason = str(error).strip().splitlines()[0]
         raise GridPortalError(f"The database is not ready ({reason}); start it with: gridportal serve") from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """A command says itself what it does: what the servers write into their logs is shown to whoever asks for more."""
+    root = logging.getLogger()
+    before = root.level
+    if before == logging.INFO:
+        root.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        root.setLevel(before)
 
 
 def set_up_django() -> None:

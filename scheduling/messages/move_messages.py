@@ -28,6 +28,12 @@ def _(person: str, nodes: Sequence[str], ranks: int, text: str) -> str:
     return f"{person} has it stopped with a checkpoint{why}; it goes on {_with(ranks, nodes)}."
 
 
+@says(Code.ASKED_TO_GO_ON)
+def _(person: str, nodes: Sequence[str], ranks: int, text: str) -> str:
+    why = f" ({text})" if text else ""
+    return f"{person} lets it go on{why}, {_with(ranks, nodes)}."
+
+
 @says(Code.STOPPED_AS_ASKED)
 def _(checkpoint: int) -> str:
     return f"It stopped with checkpoint {checkpoint}, from which the next run goes on."
@@ -90,7 +96,7 @@ def _(why: Reason) -> str:
 
 @says(Code.MOVED)
 def _(nodes: Sequence[str], ranks: int, seconds: float) -> str:
-    return f"It computes again {_with(ranks, nodes)}, after {seconds:.1f} s."
+    return f"It computes again {_with(ranks, nodes)}, {seconds:.1f} s after the move was asked for."
 
 
 @says(Code.STARTED_ANEW)

@@ -21,6 +21,11 @@ plain(
 )
 
 
+@says(Code.NODE_NOT_NAMED)
+def _(person: str) -> str:
+    return f"not among the nodes that {person} named"
+
+
 @says(Code.NODE_TOO_SMALL)
 def _(slots: int, needed: int) -> str:
     return f"room for {nodes(slots, 'rank')}, and each node of the group has {nodes(needed, 'rank')} or more"
@@ -129,6 +134,7 @@ def _(place_of: str) -> str:
 #: What has left nodes out, for a count of them.
 KINDS = {
     Code.NODE_EXCLUDED: "excluded by the job",
+    Code.NODE_NOT_NAMED: "not among the nodes that were named",
     Code.NODE_BUSY: "in use",
     Code.NODE_CLOSED: "closed, or not what the options ask for",
     Code.NODE_LOW_CPU: "too little processor free",

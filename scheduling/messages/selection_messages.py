@@ -33,6 +33,11 @@ def _(group: Mapping[str, Any]) -> str:
     return f"drawn later; {_offers(group)}"
 
 
+@says(Code.NODES_NAMED)
+def _(person: str) -> str:
+    return f"named by {person} for a move"
+
+
 @says(Code.NOT_PROVED)
 def _(budget: float, group: Mapping[str, Any]) -> str:
     return f"the best found in {budget:g} s, not proved to be the best: {_offers(group)}"

@@ -13,6 +13,7 @@ from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.selectors import jobs_of
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.occupancy import explanation
+from scheduling.placing.selectors.trial_stories import IN_USE
 from scheduling.runs.models import Run
 from scheduling.runs.selectors import LogPart, PhaseSummary, log_tail, phase_summary, verbs
 
@@ -28,8 +29,9 @@ def jobs_visible_to(user: User) -> QuerySet[Job]:
 def with_outcomes(jobs: QuerySet[Job]) -> QuerySet[Job]:
     """The same of other jobs."""
     runs = Run.objects.filter(job=OuterRef("pk")).order_by("-number")
+    placements = Placement.objects.filter(IN_USE, job=OuterRef("pk")).order_by("-pk")
     return jobs.select_related("owner", "application").annotate(
-        chosen_nodes=Subquery(Placement.objects.filter(job=OuterRef("pk")).order_by("-pk").values("nodes")[:1]),
+        chosen_nodes=Subquery(placements.values("nodes")[:1]),
         run_seconds=Subquery(runs.values("seconds")[:1]),
         run_verified=Subquery(runs.values("verified")[:1]),
     )

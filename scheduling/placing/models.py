@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from gridportal.base.reasons import Code
 from scheduling.jobs.core.candidates import Objective
 from scheduling.jobs.models import Job
 from scheduling.placing.placement_fields import (
@@ -91,6 +92,12 @@ class Placement(models.Model):
         if self.trial is None or self.trial.plan is None:
             raise ValueError(f"Placement {self.pk} has no trial that was planned.")
         return self.trial.plan
+
+    @property
+    def named_by(self) -> str:
+        """Who named these nodes for a move; empty where the selection chose them."""
+        reason = self.candidates[0].reason if self.candidates else None
+        return str(reason.facts["person"]) if reason and reason.code is Code.NODES_NAMED else ""
 
     @property
     def wanted(self) -> list[str]:

@@ -44,6 +44,12 @@ def job_size(job: Job) -> str:
 
 
 @register.filter
+def nodes_size(nodes: Sequence[str]) -> str:
+    """On how many ranks and nodes a run is, of its nodes rank by rank: after a move others than its job asked for."""
+    return rank_places.full_size(len(nodes), len(set(nodes)))
+
+
+@register.filter
 def nodes_unknown(job: Job) -> bool:
     """Whether the selection has yet to decide on how many nodes a job runs."""
     return job.nodes_open and JobState(job.state) in PENDING

@@ -1,4 +1,7 @@
-/* Dialogs: `data-open="id"` opens, `data-close` closes, Esc closes (the browser's own doing). */
+/* Dialogs: `data-open="id"` opens, `data-close` closes, Esc closes (the browser's own doing). One that is `data-opened`
+   is open from the start: what was typed in it was refused. */
+
+document.querySelector("dialog[data-opened]")?.showModal();
 
 document.addEventListener("click", (event) => {
   const opener = event.target.closest?.("[data-open]");

@@ -63,7 +63,7 @@ def test_checkpoints_moves_and_the_form_that_asks_for_one(portal, moved):
     portal.go(f"/jobs/{moved.pk}/")
     settled(portal)
     content = portal.page.locator("#job-live").inner_text()
-    assert "It computes again with 2 ranks on n3 n4, after 9.2 s." in content
+    assert "It computes again with 2 ranks on n3 n4, 9.2 s after the move was asked for." in content
     assert "The shard 0-1.raw is missing." in content
     assert "waiting for telemetry" in content
     if folder := os.environ.get("SCREENSHOTS"):

@@ -24,7 +24,7 @@ from scheduling.checkpoints.services.halting import goes_on, stop
 from scheduling.checkpoints.services.move_end import close
 from scheduling.checkpoints.services.next_run import start_next
 from scheduling.checkpoints.services.requesting import PORTAL
-from scheduling.checkpoints.services.reserving import impossible, reserve
+from scheduling.checkpoints.services.reserving import impossible, reserve, without_prospect
 from scheduling.checkpoints.services.stopped_jobs import conclude, stopped_jobs
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
@@ -127,6 +127,6 @@ def _reserve(row: Continuation) -> bool:
     except (WaitsError, InputError, ImpossibleError) as error:
         why = impossible(error)
     if row.source.state == RunState.RUNNING or row.by != PORTAL:
-        return close(row, ContinuationState.REFUSED, Reason.of(Code.MOVE_REFUSED, why=why))
+        return close(row, ContinuationState.REFUSED, Reason.of(Code.MOVE_REFUSED, why=without_prospect(why)))
     Job.objects.filter(pk=row.job_id, state=row.job.state).exclude(reason=why).update(reason=why)
     return False

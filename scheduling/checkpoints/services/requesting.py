@@ -18,6 +18,7 @@ from monitoring.clusters import selectors
 from scheduling.checkpoints.core.targets import Target, target
 from scheduling.checkpoints.models import RuntimeSupport
 from scheduling.checkpoints.selectors import restart_point
+from scheduling.checkpoints.services.target_room import check_room
 from scheduling.jobs.core import ranks as rank_limits
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
@@ -47,9 +48,10 @@ def stop_and_continue(
     """Have a job that runs stopped with a checkpoint and go on, or one that has stopped go on; or one that has failed,
     from the last checkpoint that it left.
 
-    `nodes`: names, each once or rank by rank; None: the portal chooses them as it does for a new job. `ranks`: their
-    number; None: as `targets.target` says. `reason`: for whoever looks later. Nothing is stopped yet: nodes are chosen
-    and reserved first. Raises InputError for what cannot be, ConflictError where somebody else was faster.
+    `nodes`: names, each once or rank by rank; None: the portal chooses them, others than now where that is possible.
+    `ranks`: their number; None: as `targets.target` says. `reason`: for whoever looks later. Nothing is stopped yet:
+    nodes are chosen and reserved first. Raises InputError for what cannot be, ConflictError where somebody else was
+    faster.
     """
     job.refresh_from_db()
     run = _movable(job)
@@ -57,6 +59,7 @@ def stop_and_continue(
     asked = target(nodes, ranks, run.placement.nodes, job.application.rank_limits, job.application.name)
     _check_restart(job, asked)
     _check_nodes(job, asked)
+    check_room(job, asked, run.placement.nodes)
     why = _checked_reason(reason)
     name = by.username if isinstance(by, User) else by
     try:
@@ -78,6 +81,7 @@ def check_target(job: Job, run: Run, nodes: Sequence[str] | None, ranks: int | N
     asked = target(nodes, ranks, run.placement.nodes, job.application.rank_limits, job.application.name)
     _check_restart(job, asked)
     _check_nodes(job, asked)
+    check_room(job, asked, run.placement.nodes)
     return asked
 
 

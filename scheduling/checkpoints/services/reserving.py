@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -19,12 +20,13 @@ from django.db import transaction
 
 from gridportal.base.available_cpu import without_processes
 from gridportal.base.errors import ImpossibleError, InputError
-from gridportal.base.rank_places import ranks_by_node
+from gridportal.base.rank_places import in_short, ranks_by_node
 from gridportal.base.reasons import Code, Reason, text_reason
 from gridportal.network.topology import Topology
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import traits
 from monitoring.status.selectors.network_status import NetworkStatus
+from scheduling.checkpoints.services import nodes_by_hand
 from scheduling.jobs.core import patterns
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.patterns import Pattern
@@ -118,7 +120,7 @@ def reserve(row: Continuation) -> bool:
 
     Raises WaitsError where there are no such nodes now, InputError and ImpossibleError where there never are.
     """
-    chosen = _choose(row)
+    chosen = _chosen_for(row)
     with transaction.atomic():
         Cluster.objects.select_for_update().filter(name=row.job.cluster).first()
         _check_still_free(row.job, chosen)
@@ -142,13 +144,31 @@ def reserve(row: Continuation) -> bool:
     return True
 
 
+def _chosen_for(row: Continuation) -> _Chosen:
+    """Where somebody named neither nodes nor another number of ranks, the nodes are others than those where its
+    program runs, as far as any are free. Raises ImpossibleError where it would be stopped only to go on there."""
+    own = row.source.placement.nodes
+    if row.source.state != RunState.RUNNING or row.nodes or row.ranks != len(own):
+        return _choose(row)
+    with suppress(WaitsError, ImpossibleError):
+        chosen = _choose(row, elsewhere=True)
+        if chosen.free:
+            return chosen
+    chosen = _choose(row)
+    if sorted(chosen.placement.nodes) == sorted(own):
+        raise ImpossibleError(f"No other nodes that are free will do; it has the best already, {in_short(own)}.")
+    return chosen
+
+
 def _take_along(row: Continuation) -> bool:
     """The job is moving from now on."""
     nodes = row.placement.nodes if row.placement else []
-    why = Reason.of(Code.ASKED_TO_STOP, person=row.by, nodes=nodes, ranks=row.ranks, text=row.why)
     run = row.source
     run.job = row.job
-    if run.state == RunState.RUNNING:
+    runs = run.state == RunState.RUNNING
+    code = Code.ASKED_TO_STOP if runs else Code.ASKED_TO_GO_ON
+    why = Reason.of(code, person=row.by, nodes=nodes, ranks=row.ranks, text=row.why)
+    if runs:
         return advance_run(run, RunState.HALTING, why, actor=row.by)
     if row.job.state == JobState.MOVING:
         return True
@@ -173,6 +193,8 @@ def _choose(row: Continuation, *, elsewhere: bool = False, planned: Sequence[Pla
     choice = choose(status, asked, seen, policy_of(job.cluster, job.busy_policy), in_queue=in_queue, answer=ask)
     why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED)
     placement = placement_of(Chosen(job, replace(choice, explanation=why)), status)
+    if row.nodes and row.by:
+        nodes_by_hand.note(placement, row.by)
     return _Chosen(placement, choice.free, snapshot.took, time.perf_counter() - begun, status.topology)
 
 
@@ -197,16 +219,24 @@ def _spec(row: Continuation) -> tuple[JobSpec, Pattern | None]:
         spec = replace(spec, pattern=_for_any_count(job.pattern, job.ranks))
     if row.nodes:
         spec = _pinned(spec, row.nodes)
-    elif row.ranks != job.ranks or job.ranks_open:
-        before = row.source.placement.nodes
-        most = max(ranks_by_node(before).values())
-        spec = replace(spec, ranks=row.ranks, node_count=None if job.nodes_open else -(-row.ranks // most))
+    else:
+        spec = spec_on(job, row.ranks, row.source.placement.nodes, spec)
     try:
         return spec, read_pattern(spec)
     except InputError:
         if not row.nodes:
             raise
         return replace(spec, method=_WITHOUT_PATTERN, pattern="", pattern_graph=None), None
+
+
+def spec_on(job: Job, ranks: int, before: Sequence[str], spec: JobSpec | None = None) -> JobSpec:
+    """What the job asked for, else `spec`, on that many ranks of nodes that nobody named; `before`: where it ran, rank
+    by rank."""
+    asked = spec or JobSpec.from_row(job)
+    if ranks == job.ranks and not job.ranks_open:
+        return asked
+    most = max(ranks_by_node(before).values())
+    return replace(asked, ranks=ranks, node_count=None if job.nodes_open else -(-ranks // most))
 
 
 def _for_any_count(pattern: str, ranks: int) -> str:
@@ -277,3 +307,8 @@ def _check_still_free(job: Job, chosen: _Chosen) -> None:
 def impossible(error: InputError | ImpossibleError | WaitsError) -> Reason:
     """Why there are no such nodes."""
     return error.reason if isinstance(error, WaitsError) else text_reason(str(error))
+
+
+def without_prospect(why: Reason) -> Reason:
+    """The same without what is only true of a job that waits: when it is tried again, or starts."""
+    return why.facts["why"] if why.code in (Code.NOT_NOW, Code.NOT_AMONG_FREE) else why

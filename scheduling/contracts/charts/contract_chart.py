@@ -10,10 +10,12 @@ from gridportal.web.templatetags.units import duration
 from scheduling.contracts.core.first_reports import FIRST_REPORTS
 from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.core.outlook import Standing
-from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport
+from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport, PhaseRow
 from scheduling.performance.core.fitted import FITTED, PAST_RUNS
 
 MOST_POINTS = 300
+#: What takes hardly longer than that gets what it was promised.
+_AS_PROMISED = 1.1
 #: Who promises, in words.
 SOURCES = {
     PAST_RUNS: "the median of runs like it",
@@ -31,18 +33,26 @@ def finding(story: ContractStory) -> str:
     if story.closed:
         return f"The run is over: its phases took {story.average:.2f} times as long as promised."
     main = max(story.rows, key=lambda row: row.seconds or 0.0)
-    gets = f"{duration(main.promised)} were promised for each {main.phase}, and it takes {duration(main.mean)}"
+    gets = _promised_and_taken(main)
+    is_longer = main.ratio is not None and main.ratio > _AS_PROMISED
     match story.standing:
         case Standing.SILENT:
             return f"It is silent: nothing was reported for {duration(story.quiet)}, longer than any phase should take."
         case Standing.VIOLATED:
             return f"It gets less than it was promised: {gets}."
         case Standing.SLOW:
-            return f"Its last report took longer than promised; on average it gets what it was promised: {gets}."
+            on_average = "it is within its limits" if is_longer else "it gets what it was promised"
+            return f"Its last report took longer than promised; on average {on_average}: {gets}."
         case Standing.FASTER:
             return f"It is faster than promised: {gets}. The limits go by what it has shown."
         case _:
-            return f"It gets what it was promised: {gets}."
+            kept = "It is slower than promised, within its limits" if is_longer else "It gets what it was promised"
+            return f"{kept}: {gets}."
+
+
+def _promised_and_taken(row: PhaseRow) -> str:
+    each = f"report of {row.phase}" if row.phase.endswith("s") else row.phase
+    return f"{duration(row.promised)} were promised for each {each}, and it takes {duration(row.mean)}"
 
 
 def source(model: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.core.error_lines import error_lines
-from scheduling.jobs.core.launcher_lines import fault_line, program_lines
+from scheduling.jobs.core.launcher_lines import fault_line, killed_lines, program_lines
 
 _SHOWN_LINES = 3
 #: Of a log's end, in which the first error is sought: so many lines and bytes.
@@ -60,10 +60,13 @@ def ended(exit_code: int | None, verified: bool | None, why: Reason, lines: Sequ
 
 
 def shown_lines(lines: Sequence[str]) -> list[str]:
-    """The lines that a reason quotes: the first error, else the signal that a launcher names, else the last ones."""
+    """The lines that a reason quotes: the first error, else the signal that a launcher names, else the last ones.
+    Of a process that was killed the launcher's lines alone tell anything."""
     written = program_lines(lines)
     if errors := error_lines(written, _SHOWN_LINES):
         return errors
+    if killed := killed_lines(lines):
+        return killed
     last = [line.strip() for line in written]
     fault = fault_line(lines)
     return [*last[1 - _SHOWN_LINES :], fault] if fault else last[-_SHOWN_LINES:]

@@ -65,6 +65,14 @@ _FAULTS = re.compile(
     rf"|srun: error: .*: tasks? .*: {_FAULT.replace('<fault>', '<task>')})"
 )
 
+_KILLED = re.compile(
+    r"^=\s+(BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES)\n=\s+(PID \d+ RUNNING AT \S+)$"
+    r"(?s:.*?)^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (Killed \(signal 9\))",
+    re.MULTILINE,
+)
+_BADLY = re.compile(r"one of the processes terminated badly[^\n]*")
+_ENDED_BY_ITSELF = re.compile(r"^=\s+EXIT CODE: ", re.MULTILINE)
+
 
 def program_lines(lines: Sequence[str]) -> list[str]:
     """The lines that the program itself wrote, or that tell of one failure only.
@@ -90,6 +98,23 @@ def fault_line(lines: Sequence[str]) -> str:
             name = match.lastgroup or "fault"
             return line.strip()[match.start(name) :] if name == "fault" else line.strip()
     return ""
+
+
+def killed_lines(lines: Sequence[str]) -> list[str]:
+    """What MPICH says of a process that was killed, or that went away with its node: its program could say nothing of
+    that. Empty where it says no such thing.
+
+    >>> killed_lines(["step 3", "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "=   PID 7 RUNNING AT n2",
+    ...     "=   EXIT CODE: 9", "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)"])
+    ['BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES', 'PID 7 RUNNING AT n2', 'Killed (signal 9)']
+    >>> killed_lines(["[mpiexec@n1] wait (bscu_wait.c:109): one of the processes terminated badly; aborting"])
+    ['one of the processes terminated badly; aborting']
+    """
+    text = "\n".join(line.strip() for line in lines)
+    if match := _KILLED.search(text):
+        return list(match.groups())
+    badly = None if _ENDED_BY_ITSELF.search(text) else _BADLY.search(text)
+    return [badly[0]] if badly else []
 
 
 def _without_blocks(lines: Sequence[str]) -> Iterator[str]:

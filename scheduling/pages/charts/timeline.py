@@ -47,11 +47,13 @@ def timeline(
 
 
 def _timestamps(events: Sequence[JobEvent], started: datetime | None, ended: datetime | None) -> list[datetime]:
-    """When each event was: the last start and the end by the backend's clock, the others by the portal's; in order."""
+    """When each event was: the program's start and end by the backend's clock, the others by the portal's; in order. Of
+    a job that was moved `started` is that of its first run."""
     found = [event.at for event in events]
     running = [index for index, event in enumerate(events) if event.to_state == JobState.RUNNING]
     if running and started:
-        found[running[-1]] = min(found[running[-1]], started)
+        at = next((index for index in reversed(running) if index and found[index - 1] <= started), running[0])
+        found[at] = min(found[at], started)
     if running and ended and JobState(events[-1].to_state) in FINAL:
         found[-1] = min(found[-1], ended)
     for index in range(1, len(found)):

@@ -27,6 +27,7 @@ from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_inputs
 from scheduling.notices.views import job_context
 from scheduling.pages.requirement_matches import job_match
+from scheduling.pages.views import refused_moves
 from scheduling.pages.views.story import run_story, story
 from scheduling.placing.services import start_estimate, submission
 from scheduling.runs import selectors
@@ -50,7 +51,8 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The story of a job, from top to bottom."""
     shown_job = visible_job(request, pk)
     context = story(shown_job, caller(request)) | job_context(caller(request), shown_job)
-    return render(request, "scheduling/job.html", context | {"ways": start_estimate.ways_to_start(shown_job)})
+    context |= {"ways": start_estimate.ways_to_start(shown_job), "refused_move": refused_moves.take(request, pk)}
+    return render(request, "scheduling/job.html", context)
 
 
 @require_safe

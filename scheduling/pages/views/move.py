@@ -14,6 +14,7 @@ from scheduling import tasks
 from scheduling.checkpoints.core.targets import nodes_of, ranks_of
 from scheduling.checkpoints.services import requesting
 from scheduling.jobs.core.states import JobState
+from scheduling.pages.views import refused_moves
 from scheduling.pages.views.job import visible_job
 
 
@@ -31,6 +32,7 @@ def move(request: HttpRequest, pk: int) -> HttpResponse:
         requesting.stop_and_continue(found, by=user, nodes=nodes_of(sent.get("nodes", "")), ranks=ranks, reason=reason)
     except GridPortalError as error:
         messages.error(request, str(error))
+        refused_moves.keep(request, pk, str(error))
     else:
         tasks.continue_jobs.delay_on_commit(found.cluster)
         then = "then it is stopped, and goes on there" if runs else "then it goes on there from what it left"

@@ -16,6 +16,7 @@ from scheduling.pages import selectors
 from scheduling.pages.charts import placement_map
 from scheduling.pages.views.job import visible_job
 from scheduling.placing.selectors import rooms
+from scheduling.placing.selectors.trial_stories import last_placement
 
 _SHOWN, _LOOKED_AT = 15, 300
 
@@ -28,7 +29,7 @@ def topology(request: HttpRequest) -> HttpResponse:
     marked, extra = Marked(), {}
     if number.isascii() and number.isdigit() and len(number) < 18:
         job = visible_job(request, int(number))
-        placement = job.placements.order_by("-pk").first()
+        placement = last_placement(job)
         beside = placement_map.beside(placement, request.GET.get("beside", ""))
         marked = placement_map.marked(placement, beside, job.cluster)
         extra = {"shown_job": job, "placement": placement, "beside": beside}

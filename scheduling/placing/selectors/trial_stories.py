@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db.models import Q
 from django.utils import timezone
 
 from gridportal.base.reasons import Code, Reason
@@ -14,10 +15,14 @@ from scheduling.skeletons.core.trial_record import NO_OUTCOME
 from scheduling.skeletons.core.trial_story import TrialStory, TriedGroup
 from scheduling.skeletons.models import SkeletonRun
 
+#: Not those that are only reserved for a move, or were for one that came to nothing.
+IN_USE = Q(run__isnull=False) | Q(continuations__isnull=True)
+
 
 def last_placement(job: Job) -> Placement | None:
-    """The newest placement, also while its groups are tried and there is no run yet."""
-    return job.placements.order_by("-pk").first()
+    """The newest placement, also while its groups are tried and there is no run yet; not one where a move alone was to
+    go on and no run was made."""
+    return job.placements.filter(IN_USE).order_by("-pk").first()
 
 
 def override(placement: Placement) -> dict[str, object] | None:

@@ -104,6 +104,14 @@ def test_a_script_gets_the_bare_token_and_a_person_its_end() -> None:
     assert result.stdout.strip() not in result.stderr
 
 
+def test_who_names_no_token_may_make_another() -> None:
+    run("create", "ada")
+    texts = [run("token", "ada").strip() for _ in range(3)]
+    assert all(map(works, texts))
+    names = [made["name"] for made in json.loads(run("tokens", "ada", "--json"))["tokens"]]
+    assert sorted(names) == ["command line", "command line 2", "command line 3"]
+
+
 def test_a_token_without_end_is_refused_in_the_words_of_the_setting(settings, monkeypatch) -> None:
     run("create", "ada")
     with pytest.raises(InputError, match=r"a whole number from 1 to 365 \(GRIDPORTAL_TOKEN_DAYS\)"):

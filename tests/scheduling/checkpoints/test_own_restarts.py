@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gridportal.base.errors import InputError
+from monitoring.clusters.models import Node
 from scheduling.checkpoints.services.requesting import stop_and_continue
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.registering import register_application
@@ -177,6 +178,7 @@ def test_nodes_asked_for_by_name_are_those_that_it_goes_on_on(
     submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
 ) -> None:
     job = running(submit)
+    Node.objects.update(labels={"cpus": "2"})
     move = ask(job, people, nodes=["n4", "n3"], ranks=4)
     asked_at(job, time.time())
     leave(job, "melt.5.restart", time.time() + 1)

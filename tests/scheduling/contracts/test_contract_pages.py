@@ -66,6 +66,21 @@ def test_the_page_of_the_job_says_what_was_promised_and_what_it_gets(client: Cli
     assert "Contract" in text_of(client.get(f"/jobs/{slow.job_id}/runs/1/"))
 
 
+def test_one_that_is_slower_within_its_limits_is_not_said_to_get_what_was_promised(
+    client: Client, people: Any, make_run: Any
+) -> None:
+    before = make_run()
+    report(before, *[1.0] * 100)
+    end(before)
+    run: Run = make_run()
+    report(run, *[1.43] * 10)
+    ingest(run)
+    tend_contracts()
+    page = text_of(signed_in(client, people).get(f"/jobs/{run.job_id}/"))
+    kept = "It is slower than promised, within its limits: 1.00 s were promised for each step, and it takes 1.43 s."
+    assert kept in page
+
+
 def test_rest_has_the_contract(client: Client, people: Any, slow: Run) -> None:
     answer_calls()
     found = signed_in(client, people).get(f"/api/jobs/{slow.job_id}/contract/").json()

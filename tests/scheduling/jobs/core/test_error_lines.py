@@ -32,6 +32,7 @@ QUOTED: dict[str, list[str]] = {
     "mpich5-abort": SINGULAR,
     "mpich5-assert": ASSERTION,
     "mpich5-f-segv": ["Program received signal SIGSEGV: Segmentation fault - invalid memory reference."],
+    "mpich5-killed": ["BAD TERMINATION OF ONE OF YOUR", "PID 7746 RUNNING AT n3", "Killed (signal 9)"],
     "mpich5-mpi": ["Fatal error in internal_Send: Invalid rank", "MPI_Send(", "Invalid rank has value 7"],
     "mpich5-nolib": ["./nolib: error while loading shared libraries: libgone.so: cannot open"],
     "mpich5-py": NO_CELLS,
