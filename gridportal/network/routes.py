@@ -232,6 +232,8 @@ class Core:
 
     def _between_switches(self, a: int, b: int) -> Path | None:
         """The way to the first switch, then what all flows between two switches take, then to the node itself."""
+        if a == b:
+            return Path((), False, ())
         first = self.following(a, b)
         if not first:
             return None

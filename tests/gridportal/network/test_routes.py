@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridportal.network.routes import Core, Routes
+from gridportal.network.routes import Core, Path, Routes
 from gridportal.network.routing_rules import RoutingRules
 from gridportal.network.topology import Topology
 from tests.gridportal.network.networks import fat_tree, random_network
@@ -70,6 +70,15 @@ def test_the_first_of_several_equal_links_in_the_file_is_taken_and_said_to_be_on
     beside = routes.path("n0.0.0", "n0.0.1")
     assert beside is not None
     assert not beside.several
+
+
+@pytest.mark.parametrize("rule", ["short", "ecmp", "ecmp-hash"])
+@pytest.mark.parametrize("cycles", [0, 3])
+def test_the_way_of_a_node_to_itself_is_no_link(rule: str, cycles: int) -> None:
+    """Two ranks on one node send nothing over a link."""
+    topology = replace(random_network(0, cycles=cycles), routing=RoutingRules(rule))
+    routes = Routes(topology)
+    assert {routes.path(node.id, node.id) for node in topology.nodes} == {Path(())}
 
 
 def spread_of(core: Core, a: int, b: int) -> tuple[tuple[int, float], ...]:
