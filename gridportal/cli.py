@@ -97,7 +97,9 @@ def everywhere(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
     ] = False,
 ) -> None:
-    """Places MPI jobs on the right nodes of a shared cluster, watches them, and says why."""
+    """Places MPI jobs on the right nodes of a shared cluster, watches them, and says why.
+
+    Jobs are submitted on the page Submit of the portal or over REST (POST /api/jobs), not by a command."""
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -12,6 +13,7 @@ from django.urls import Resolver404, get_resolver, resolve
 from typer.testing import CliRunner
 
 from gridportal.cli import app
+from gridportal.testbed import topologies
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
@@ -97,3 +99,52 @@ def test_every_selection_of_the_readme_works_as_it_stands():
     for line in lines:
         done = CliRunner().invoke(app, shlex.split(line))
         assert (line, done.exit_code) == (line, 0)
+
+
+BLOCK = re.compile(r"^```(?:json)?\n(\{.*?\})\n```", re.MULTILINE | re.DOTALL)
+
+
+def examples(page: str) -> list[dict[str, Any]]:
+    """The JSON documents that a page shows by themselves."""
+    return [json.loads(text) for text in BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))]
+
+
+def test_jobs_that_the_readme_submits_find_nodes_on_its_demo(tmp_path):
+    """The demo without TOPOLOGY= is crossbar10."""
+    jobs = [document for document in examples("README.md") if "application" in document]
+    assert len(jobs) == 2
+    for job in jobs:
+        spec = tmp_path / "spec.json"
+        spec.write_text(json.dumps(job.get("specification", {})))
+        require = job.get("requirements", {}).get("require", {})
+        conditions = [f"--require={label}{condition}" for label, condition in require.items() if condition[0] in "<>"]
+        conditions += [f"--require={label}={value}" for label, value in require.items() if value[0] not in "<>"]
+        asked = ["--ranks", str(job["ranks"])] if "ranks" in job else []
+        line = ["select", "--topology", "crossbar10", "--method", "pattern", "--pattern", "ring", *asked, *conditions]
+        done = CliRunner().invoke(app, [*line, "--spec", str(spec)])
+        assert done.exit_code == 0, done.output
+
+
+def test_the_topology_file_of_the_handbook_can_be_selected_on(tmp_path):
+    (document,) = [each for each in examples("docs/selection.md") if "nodes" in each]
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps(document))
+    line = f"select --topology {file} --ranks 6 --method communication --require mem_gb>=16 --json"
+    done = CliRunner().invoke(app, line.split())
+    assert done.exit_code == 0, done.output
+    assert sorted(json.loads(done.output)["nodes"]) == ["a1"] * 4 + ["b1"] * 2
+    text = (ROOT / "docs" / "selection.md").read_text(encoding="utf-8")
+    for link in document["links"]:
+        assert all(f"`{key}`" in text for key in link)
+
+
+def test_every_topology_that_ships_is_named_where_one_is_chosen():
+    texts = [(ROOT / "README.md").read_text(encoding="utf-8")]
+    texts += [CliRunner().invoke(app, [*words, "-h"]).output for words in (["select"], ["testbed", "up"])]
+    for text in texts:
+        assert {name for name in topologies.names() if not re.search(rf"\b{name}\b(?!-)", text)} == set()
+
+
+def test_help_and_readme_say_how_one_submits():
+    assert "POST /api/jobs" in " ".join(CliRunner().invoke(app, ["-h"]).output.split())
+    assert "No command submits a job" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 
 def ranks_of(nodes: Iterable[str]) -> dict[str, list[int]]:
@@ -71,6 +72,16 @@ def in_short(nodes: Sequence[str], between: str = " ") -> str:
     ('n1 ×2 n2', 'n1, n2')
     """
     return between.join(node if count == 1 else f"{node} ×{count}" for node, count in ranks_by_node(nodes).items())
+
+
+def in_rank_order(nodes: Sequence[str]) -> str:
+    """Rank by rank, ranks that follow each other on one node taken together.
+
+    >>> in_rank_order(["n1", "n1", "n2", "n1"])
+    'n1 ×2 n2 n1'
+    """
+    runs = ((node, len(list(ranks))) for node, ranks in groupby(nodes))
+    return " ".join(node if count == 1 else f"{node} ×{count}" for node, count in runs)
 
 
 def size(ranks: int, nodes: int | None) -> str:

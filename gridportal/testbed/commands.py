@@ -33,7 +33,7 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 @app.command()
 def up(
     topology: Annotated[
-        str, typer.Argument(help="cactus, crossbar10, cmu8, grads, smp6, or a topology file.")
+        str, typer.Argument(help="cactus, cmu8, crossbar10, grads, grads-whole, smp6, or a topology file.")
     ] = "crossbar10",
     foreground: Annotated[
         bool, typer.Option("--foreground", help="Stay; the Grid ends with this process, by whatever means.")

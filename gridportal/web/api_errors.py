@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.http import QueryDict
@@ -44,6 +44,10 @@ class WordedSerializer(serializers.Serializer[Any]):
     """A serializer that answers what it refuses in our sentences."""
 
     _errors: Any
+    #: What could be sent, as JSON: sentences show it to whoever sent something of another shape.
+    example: ClassVar[str] = ""
+    #: Members that belong into an object in this one, by their names.
+    belongs_in: ClassVar[Mapping[str, str]] = {}
 
     def to_internal_value(self, data: Any) -> Any:
         """As DRF's, but a member of a JSON document that nobody reads is refused: it was meant to do something."""
@@ -52,6 +56,9 @@ class WordedSerializer(serializers.Serializer[Any]):
             unknown = [str(name) for name in data if name not in self.fields]
             if unknown:
                 message = f"{', '.join(unknown)[:200]} is not known here; accepted are {', '.join(accepts)}."
+                if unknown[0] in self.belongs_in:
+                    message += f" {unknown[0]} belongs in {self.belongs_in[unknown[0]]}."
+                message += f" An example: {self.example}" if self.example else ""
                 raise ValidationError({unknown[0][:80]: [ErrorDetail(message, code="unknown")]})
         return super().to_internal_value(data)
 
@@ -99,6 +106,11 @@ def accepted(field: serializers.Field[Any, Any, Any, Any]) -> str:
     >>> accepted(serializers.IntegerField(min_value=1)), accepted(serializers.BooleanField())
     ('a whole number from 1', 'true or false')
     """
+    example = getattr(field, "example", "")
+    return f"{_kind(field)}, such as {example}" if example else _kind(field)
+
+
+def _kind(field: serializers.Field[Any, Any, Any, Any]) -> str:
     if isinstance(field, serializers.ChoiceField):
         return "one of " + ", ".join(map(str, field.choices))
     if isinstance(field, serializers.SlugRelatedField):
@@ -165,17 +177,17 @@ def _reworded(errors: Any, field: Any, value: Any, path: str) -> Any:
     if field is None:
         return errors if isinstance(value, Mapping) else [str(InputError(path or "The body", value, "an object"))]
     is_missing = errors[0].code in ("required", "null", "blank", "empty")
-    return [str(InputError(path, None if is_missing else value, accepted(field)))]
+    return [str(InputError(path or "The body", None if is_missing else value, accepted(field)))]
 
 
 def _inside(field: Any, value: Any, path: str, name: Any) -> tuple[Any, Any, str]:
-    """The field, value and path of one part of a serializer, list or object; no field for what is of the whole."""
+    """The field, value and path of one part of a serializer, list or object; no field for what is of a whole object."""
     if isinstance(field, serializers.BaseSerializer) and not isinstance(field, serializers.ListSerializer):
         part = getattr(field, "fields", {}).get(name)
     else:
         part = getattr(field, "child", None)
     if part is None:
-        return None, value, path
+        return None if isinstance(value, Mapping) else field, value, path
     if isinstance(value, list) and isinstance(name, int) and name < len(value):
         return part, value[name], f"{path}[{name}]"
     sent = value.get(name) if isinstance(value, Mapping) else value

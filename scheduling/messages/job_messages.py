@@ -53,7 +53,7 @@ def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> 
     alone = len(holders) + more == 1
     ends = until_they_end(holders, more) if alone else "enough of them end"
     who = f"{jobs(holders, more)} {'holds' if alone else 'hold'} the others"
-    return f"Needs {nodes(needed, 'free node')}; {have}. {who}; this job starts when {ends}."
+    return f"Needs {nodes(needed, 'free node')}; {have}. {who}; this job is tried again when {ends}."
 
 
 @says(Code.TOO_FEW_CPUS)
@@ -62,13 +62,13 @@ def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> 
     alone = len(holders) + more == 1
     ends = until_they_end(holders, more) if alone else "enough of them end"
     who = f"{jobs(holders, more)} {'has' if alone else 'have'} the others"
-    return f"Needs {needed} processor{'' if needed == 1 else 's'}; {have}. {who}; this job starts when {ends}."
+    return f"Needs {needed} processor{'' if needed == 1 else 's'}; {have}. {who}; this job is tried again when {ends}."
 
 
 @says(Code.NOT_AMONG_FREE)
 def _(why: Reason, holders: Sequence[int], more: int) -> str:
     ends = until_they_end(holders, more)
-    return f"{full_stop(message(why))} This is about the nodes that are free now; this job starts when {ends}."
+    return f"{full_stop(message(why))} This is about the nodes that are free now; this job is tried again when {ends}."
 
 
 @says(Code.NOT_NOW)
@@ -90,7 +90,8 @@ def _(nodes: Sequence[str], holders: Sequence[int], more: int) -> str:
     *most, last = distinct(nodes)
     names = f"{', '.join(most)} and {last}" if most else last
     plural = "s" if most else ""
-    return f"It waits for {names}, the best node{plural} for it; this job starts when {until_they_end(holders, more)}."
+    ends = until_they_end(holders, more)
+    return f"It waits for {names}, the best node{plural} for it; this job is tried again when {ends}."
 
 
 @says(Code.NODES_CLOSED)

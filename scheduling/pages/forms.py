@@ -177,7 +177,7 @@ class SubmitForm(WordedForm):
         self.axes: Axes = {}
         super().__init__(data and sweep_fields.with_first_values(application, data), **options)
         self.application = application
-        self.fields["require"].help_text = f"Such as site=utk or mem_gb>=16. {labels}".strip()
+        self.fields["require"].help_text = f"Such as site=utk, mem_gb>=16: all count. {labels}".strip()
         self.fields["pattern"].choices = self._patterns()  # type: ignore[attr-defined]  # it is a ChoiceField
         self.own = [f"param-{parameter.name}" for parameter in parameters.parse(application.parameters)]
         for parameter in parameters.parse(application.parameters):
@@ -244,11 +244,11 @@ class SubmitForm(WordedForm):
     def clean_require(self) -> dict[str, str]:
         """`site=utk, mem_gb>=16` as a mapping."""
         conditions = []
-        for part in filter(None, (piece.strip() for piece in self.cleaned_data["require"].split(","))):
+        for part in label_conditions.listed_conditions(self.cleaned_data["require"]):
             try:
                 conditions.append(label_conditions.parse(part))
             except InputError as error:
-                raise forms.ValidationError(f"{part} is not {error.accepted}.") from error
+                raise forms.ValidationError(form_words.beside(error)) from error
         return label_conditions.merge(conditions)
 
     def clean(self) -> dict[str, Any]:

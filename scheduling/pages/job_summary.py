@@ -94,7 +94,7 @@ def asked_rows(job: Job, *, names_files: bool) -> list[tuple[str, str]]:
         rows.append(("its group", "taken by hand, once the groups are tried"))
     if job.skeleton is not None:
         rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
-    rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]
+    rows += [("node label", label_conditions.written(*pair)) for pair in requirements.require.items()]
     plain = {name: getattr(job, name) for name in COLUMNS if name not in SHOWN_ELSEWHERE}
     rows += [(name, f"cannot be read: {why}") for name, why in job.unreadable.items()]
     rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]

@@ -107,7 +107,7 @@ def pin_fields() -> dict[str, forms.Field]:
     """The fields of pins and of excluded nodes."""
     return {
         "pins": forms.CharField(
-            label="Pins", required=False, max_length=4000, help_text="Where ranks must run: 0=n3 server=n1|n2."
+            label="Pins", required=False, max_length=4000, help_text="Where ranks must run: 0=n3 server=n1,n2."
         ),
         "exclude": forms.CharField(
             label="Excluded nodes", required=False, max_length=4000, help_text="Where no rank may run: n4 n5."
@@ -146,7 +146,7 @@ def _all(data: Any, name: str) -> list[str]:
 
 def _group(row: Row) -> dict[str, Any]:
     count = row["count"]
-    require = [part for part in (piece.strip() for piece in row["require"].split(",")) if part]
+    require = label_conditions.listed_conditions(row["require"])
     return {
         "name": row["name"],
         "count": int(count) if count.isascii() and count.isdigit() and len(count) < 9 else count or 1,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
 
 from django.db.models import QuerySet
 from rest_framework import serializers
@@ -21,8 +22,21 @@ from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
 _COUNTS = ("ranks", "node_count", "ranks_per_node")
 
 
+class _ShownField(serializers.DictField):
+    """An object; sentences show an example of it, as JSON, to whoever sent something of another shape."""
+
+    def __init__(self, example: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.example = example
+
+
 class RequirementsSerializer(WordedSerializer):
-    """What the nodes must have; each may be left out."""
+    """What the nodes must have; each may be left out. {"min_cpu": 0.5, "require": {"mem_gb": ">=16", "site": "utk"}}"""
+
+    example = '{"min_cpu": 0.5, "require": {"mem_gb": ">=16", "site": "utk"}}'
+    belongs_in: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("mem_gb", "cpus", "site", "speed", "memory", "latency"), "require"
+    )
 
     min_bandwidth = serializers.FloatField(required=False, allow_null=True, min_value=0, help_text="bit/s")
     min_cpu = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=1)
@@ -33,7 +47,12 @@ class RequirementsSerializer(WordedSerializer):
         min_value=1,
         help_text="bit/s that count as 100 % with the method balanced; null: each link's own capacity.",
     )
-    require = serializers.DictField(child=serializers.CharField(), required=False, help_text='{"site": "utk"}')
+    require = _ShownField(
+        '{"mem_gb": ">=16", "site": "utk"}',
+        child=serializers.CharField(),
+        required=False,
+        help_text='Labels with what they must be: {"site": "utk", "mem_gb": ">=16 & <64", "rack": "in 1|2"}',
+    )
     network = serializers.ChoiceField(
         choices=["now", "forecast"], required=False, help_text="Which figures of the network nodes are chosen by."
     )
@@ -69,6 +88,10 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
 
     #: Whether an old job says how many ranks and nodes there are.
     partial_counts = False
+    belongs_in: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("pins", "exclude", "groups", "links"), "specification"),
+        **dict.fromkeys(("require", "min_bandwidth", "min_cpu", "flows"), "requirements"),
+    }
 
     application = _ApplicationField(slug_field="slug", queryset=Application.objects.none())
     parameters = serializers.DictField(required=False)
@@ -86,9 +109,13 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
     candidates = serializers.IntegerField(required=False, min_value=1)
     seed = serializers.IntegerField(required=False, min_value=0)
     requirements = RequirementsSerializer(required=False)
-    specification = serializers.DictField(
+    specification = _ShownField(
+        '{"groups": [{"name": "clients", "count": 3, "require": ["mem_gb>=16"]}], '
+        '"pins": {"clients": ["n1", "n2"]}, "exclude": ["n4"]}',
         required=False,
-        help_text="groups (name, count, require, most), links (source, target, weight, pattern), pins and exclude",
+        help_text="groups (name, count, require, most), links (source, target, weight, pattern), pins and exclude: "
+        '{"groups": [{"name": "clients", "count": 3, "require": ["mem_gb>=16"]}], '
+        '"pins": {"clients": ["n1", "n2"]}, "exclude": ["n4"]}',
     )
     classad = serializers.CharField(
         required=False,

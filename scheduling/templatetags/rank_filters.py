@@ -20,6 +20,12 @@ def in_short(nodes: Sequence[str]) -> str:
 
 
 @register.filter
+def in_rank_order(nodes: Sequence[str]) -> str:
+    """{{ nodes|in_rank_order }}: the nodes rank by rank, a node again where its ranks do not follow each other."""
+    return rank_places.in_rank_order(nodes)
+
+
+@register.filter
 def in_full(nodes: Sequence[str]) -> str:
     """Nodes rank by rank as `n1: ranks 0-1; n2: rank 2`."""
     return rank_places.in_full(nodes)

@@ -12,6 +12,7 @@ from gridportal.base.errors import InputError
 from gridportal.base.printed_table import Column, show_table
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
+from scheduling.checkpoints.core.targets import nodes_of
 
 if TYPE_CHECKING:
     from gridportal.accounts.models import User
@@ -31,7 +32,7 @@ def move(
     job: Number,
     person: Annotated[str, typer.Option("--as", help="Who asks: the name of somebody who may.")],
     nodes: Annotated[
-        str, typer.Option(help="Names with commas between them, each once or rank by rank. Default: chosen.")
+        str, typer.Option(help="Names with commas or blanks between them, each once or rank by rank. Default: chosen.")
     ] = "",
     ranks: Annotated[int | None, typer.Option(help="On how many ranks. Default: as many as before.", min=1)] = None,
     reason: Annotated[str, typer.Option(help="For whoever looks at the job later.")] = "",
@@ -47,7 +48,7 @@ def move(
         found, who = _job(job), _person(person)
         if not who.has_perm("scheduling.move_job", found):
             raise InputError("--as", person, f"the owner of job {job} or an operator")
-        names = [name.strip() for name in nodes.split(",") if name.strip()] or None
+        names = nodes_of(nodes)
         runs, point = found.state == "running", restart_point(found)
         made = stop_and_continue(found, by=who, nodes=names, ranks=ranks, reason=reason)
         document = {"job": job, "move": made.pk, "state": made.state, "ranks": made.ranks, "nodes": list(made.nodes)}
@@ -61,7 +62,11 @@ def move(
 
 @app.command()
 def moves(job: Number, as_json: AsJson = False) -> None:
-    """Each time that a job was stopped and went on, and the seconds of each phase."""
+    """Each time that a job was stopped and went on, and the seconds of each phase.
+
+    total: from the request until the program computed again; paused: of these, how long it did not compute. writing:
+    writing the checkpoint; telemetry: waiting for figures; information: asking which nodes there are; schedule:
+    choosing the nodes; start: starting the program; reading: reading the checkpoint; other: what is left."""
     with database():
         from scheduling.checkpoints.selectors import PHASES, moves_of
 

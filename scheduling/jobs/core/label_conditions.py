@@ -26,6 +26,7 @@ _SIGNS = r"!=|<=|>=|=(?!=)|<(?!=)|>(?!=)"
 _CONDITION = re.compile(rf"(?P<label>[^=<>!]+?)\s*(?:(?P<sign>{_SIGNS})|\s(?P<word>in)\s)\s*(?P<value>.+)", re.DOTALL)
 _KEPT = re.compile(r"(?P<sign>!=|<=|>=|<|>|=|in\s)\s*(?P<value>.+)", re.DOTALL)
 _NEXT = re.compile(r"\s+&\s+(?=!=|<|>|=|in\s)")
+_BETWEEN = re.compile(r"\s*,\s*|\s+and\s+(?=[^\s=<>!,]+\s*(?:[=<>!]|in\s))")
 _ORDERS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -55,6 +56,15 @@ def parse(text: str) -> tuple[str, str]:
         raise InputError("require", text, "one condition; give each on one label by itself")
     check(label, condition)
     return label, condition
+
+
+def listed_conditions(text: str) -> list[str]:
+    """The conditions that somebody typed in one line, with commas or `and` between them.
+
+    >>> listed_conditions("mem_gb >= 16 and rack=1, site=rock and roll")
+    ['mem_gb >= 16', 'rack=1', 'site=rock and roll']
+    """
+    return [part.strip() for part in _BETWEEN.split(text) if part.strip()]
 
 
 def merge(conditions: Iterable[tuple[str, str]]) -> dict[str, str]:

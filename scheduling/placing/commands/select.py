@@ -54,7 +54,10 @@ def select_command(
     gres_per_rank: Annotated[str | None, typer.Option(help="GRES of each rank, gpu:1; nodes have label gres.")] = None,
     topology: Annotated[
         str | None,
-        typer.Option(help="Topology file (JSON, GraphML, topology.conf or ibnetdiscover), or a shipped one."),
+        typer.Option(
+            help="Topology file (JSON, GraphML, topology.conf or ibnetdiscover), or a shipped one: cactus, cmu8, "
+            "crossbar10, grads, grads-whole or smp6."
+        ),
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="A cluster of the portal in GRIDPORTAL_HOME, in place of a topology file.")

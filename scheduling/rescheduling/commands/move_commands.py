@@ -10,6 +10,7 @@ import typer
 from gridportal.base.errors import InputError
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
+from scheduling.checkpoints.core.targets import nodes_of
 
 app = typer.Typer(
     cls=Commands, context_settings=HELP, no_args_is_help=True, help="Moves of jobs: proposals, decisions, rules."
@@ -95,7 +96,9 @@ def override(
     decision: Decision,
     person: Person,
     reason: Annotated[str, typer.Option(help="Why.")],
-    nodes: Annotated[str, typer.Option(help="Names with commas between them, each once or rank by rank.")] = "",
+    nodes: Annotated[
+        str, typer.Option(help="Names with commas or blanks between them, each once or rank by rank.")
+    ] = "",
     ranks: Annotated[int | None, typer.Option(help="On how many ranks. Default: as many as before.", min=1)] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -105,7 +108,7 @@ def override(
         from scheduling.rescheduling.services import deciding
 
         found, who = move_tables.decision(decision), move_tables.allowed(person, "scheduling.override_move")
-        names = [name.strip() for name in nodes.split(",") if name.strip()]
+        names = nodes_of(nodes) or []
         said = move_tables.document(deciding.override(who, found, names, reason, ranks))
     _tell(said, as_json)
 

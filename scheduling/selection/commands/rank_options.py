@@ -62,7 +62,7 @@ class RankOptions:
 
 
 def parse_pins(texts: Sequence[str]) -> Mapping[str, Any]:
-    """`0=n3` or `server=n1,n2` as a specification has them. Raises InputError.
+    """`0=n3`, `server=n1,n2` or `server=n1|n2` as a specification has them. Raises InputError.
 
     >>> parse_pins(["0=n3", "server=n1,n2"])
     {'0': ['n3'], 'server': ['n1', 'n2']}
@@ -70,7 +70,7 @@ def parse_pins(texts: Sequence[str]) -> Mapping[str, Any]:
     pins: dict[str, list[str]] = {}
     for text in texts:
         what, sign, names = text.partition("=")
-        nodes = [name.strip() for name in names.split(",") if name.strip()]
+        nodes = [name.strip() for name in re.split(r"[,|]", names) if name.strip()]
         if not what.strip() or not sign or not nodes:
             raise InputError("pin", text, "RANK=NODE or GROUP=NODE, such as 0=n3 or server=n1,n2")
         if what.strip() in pins:

@@ -112,7 +112,7 @@ def show_counts(choice: CountChoice) -> None:
         Column("For each node more", number=True),
         Column("Remark", wraps=True),
     )
-    show_table(columns, [_count_row(point, choice) for point in choice.points], title="How many ranks")
+    show_table(columns, [_count_row(point, choice) for point in choice.points], title="How many ranks and nodes")
 
 
 def _count_row(point: CountPoint, choice: CountChoice) -> tuple[str, ...]:

@@ -33,7 +33,16 @@ def refused(client, body, address="/api/jobs"):
         ({"pattern_graph": [1]}, "pattern_graph is 1; accepted is an object."),
         ({"request_key": "abc"}, "request_key is 'abc'; accepted is a UUID."),
         ({"name": ["a"]}, "name is 'a'; accepted is text of at most 120 characters."),
-        ({"requirements": 5}, "requirements is 5; accepted is an object."),
+        (
+            {"requirements": 5},
+            'requirements is 5; accepted is an object, such as {"min_cpu": 0.5, "require": {"mem_gb": ">=16", '
+            '"site": "utk"}}.',
+        ),
+        (
+            {"requirements": {"require": ["mem_gb>=16"]}},
+            "requirements.require is 'mem_gb>=16'; accepted is an object, each value text, such as "
+            '{"mem_gb": ">=16", "site": "utk"}.',
+        ),
         ({"requirements": {"min_cpu": 2}}, "requirements.min_cpu is 2; accepted is a number from 0 to 1."),
         ({"requirements": {"require": {"site": []}}}, "requirements.require.site is empty; accepted is text."),
         ({"pattern_graph": {}}, "pattern is empty; accepted is an object with the lists nodes and links."),

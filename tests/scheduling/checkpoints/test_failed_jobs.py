@@ -306,7 +306,8 @@ def test_rest_and_the_command_line_say_it_too(
     monkeypatch.setattr(moving_jobs, "database", nullcontext)
     told = CliRunner().invoke(cli.app, ["job", "checkpoints", str(job.pk)]).output
     assert f"Job {job.pk} would go on from the checkpoint of" in told
-    moved = CliRunner().invoke(cli.app, ["job", "move", str(job.pk), "--as", "user", "--json"]).output
-    assert json.loads(moved)["goes_on_from"]["iteration"] == 400
+    line = ["job", "move", str(job.pk), "--as", "user", "--nodes", "n1 n2", "--json"]
+    moved = json.loads(CliRunner().invoke(cli.app, line).output)
+    assert (moved["goes_on_from"]["iteration"], moved["nodes"]) == (400, ["n1", "n2"])
     again = client.post(f"/api/jobs/{job.pk}/move", {}, content_type="application/json")
     assert again.status_code == 409

@@ -54,7 +54,7 @@ def test_a_group_in_which_nobody_talks_has_no_bottleneck() -> None:
 
 def test_waiting_for_nodes_says_how_many_and_who_holds_them() -> None:
     one = message(too_few_free(1, 0, 2, [5]))
-    assert one == "Needs 1 free node; 0 of 2 are free. Job 5 holds the others; this job starts when job 5 ends."
+    assert one == "Needs 1 free node; 0 of 2 are free. Job 5 holds the others; this job is tried again when job 5 ends."
     assert "Jobs 1, 2, 3, 4 and 3 more hold" in message(too_few_free(4, 1, 10, list(range(1, 8))))
 
 

@@ -77,6 +77,23 @@ def test_a_requirement_that_nobody_knows_is_named(client_as, application):
     assert answer.json()["requirements"]["min_cpus"][0].startswith("min_cpus is not known here; accepted are min_band")
 
 
+@pytest.mark.parametrize(
+    ("more", "hint"),
+    [
+        ({"pins": {"0": "n1"}}, "pins belongs in specification."),
+        ({"require": {"site": "utk"}}, "require belongs in requirements."),
+        ({"requirements": {"mem_gb": ">=16"}}, 'mem_gb belongs in require. An example: {"min_cpu": 0.5, "require": {'),
+    ],
+)
+def test_what_stands_in_the_wrong_object_is_said_to_belong_elsewhere(client_as, application, more, hint):
+    answer = client_as("user").post("/api/jobs", {"application": "ep", "node_count": 2, **more}, content_type=JSON)
+    assert answer.status_code == 400
+    said = answer.json()
+    while isinstance(said, dict):
+        ((_, said),) = said.items()
+    assert hint in said[0]
+
+
 def test_nobody_becomes_more_than_they_are_through_the_api(client_as, people):
     body = {"username": "user", "role": "administrator", "is_superuser": True}
     for method in ("post", "put", "patch"):

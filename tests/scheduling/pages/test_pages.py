@@ -197,7 +197,8 @@ def test_submitting_makes_one_job_however_often_the_form_is_sent(client_as, appl
     [
         ({"param-seed": "1001"}, "a whole number from 0 to 1000"),
         ({"node_count": "3"}, "3 is not possible. Enter 1, 2, 4 or 8 for"),
-        ({"require": "utk"}, "utk is not label=value"),
+        ({"require": "utk"}, "&#x27;utk&#x27; is not possible. Enter label=value"),
+        ({"require": "mem_gb>=x and rack=1"}, "&#x27;mem_gb&gt;=x&#x27; is not possible. Enter a number after &gt;=."),
         ({"pattern": "own", "pattern_graph": "{"}, "Line 1, column 2"),
         ({"min_cpu": "2"}, "Enter a number from 0 to 1."),
         ({"require": "site=mars"}, "0 of 4 have it"),

@@ -74,4 +74,5 @@ def test_the_preview_draws_the_curve_and_says_where_its_knee_is(client_as, make_
     page = markup(client_as("user").post("/submit/preview", form_of(application)))
     assert "The knee is at 2 ranks: 2.0 times as fast as 1 rank, at 100 % efficiency; 2 more ranks save 0.5 s." in page
     assert 'id="scaling-figure"' in page
+    assert "The dotted line is a program that takes half the time on twice the ranks." in page
     assert 'data-takes="4"' in page

@@ -6,11 +6,15 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.template.loader import render_to_string
 
+from monitoring.clusters.models import Node
 from scheduling.jobs.core.application_specification import ApplicationSpecification
+from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.pages.forms import SubmitForm, initial
+from scheduling.pages.specification_fields import Draft
 from tests.markup import markup
 from tests.scheduling.pages.test_pages import crossbar, form_of
 
@@ -136,3 +140,27 @@ def test_pins_of_the_address_stand_in_the_form_and_in_the_preview(client_as, app
     assert 'id="pin-n3" data-pins data-node="n3" data-ranks="0" aria-pressed="true"' in " ".join(shown.split())
     assert "Allow again" in shown
     assert "n4</td>" in shown
+
+
+def test_several_conditions_on_labels_may_have_and_between_them_and_are_shown_as_typed(
+    client_as, application, crossbar
+):
+    Node.objects.update(labels={"mem_gb": "32", "rack": "1"})
+    client = client_as("user")
+    answer = client.post("/submit/", form_of(application, require="mem_gb >= 16 and rack=1", pins="0=n1, n2 1=n3|n4"))
+    assert answer.status_code == 302, markup(answer)
+    job = Job.objects.get()
+    assert job.requirements.require == {"mem_gb": ">=16", "rack": "1"}
+    assert job.specification.pinned() == {0: ("n1", "n2"), 1: ("n3", "n4")}
+    assert "mem_gb&gt;=16" in markup(client.get(f"/jobs/{job.pk}/"))
+
+
+def test_conditions_of_a_group_may_have_and_between_them():
+    row = {"name": "clients", "count": "3", "require": "mem_gb>=16 and rack=1", "most": ""}
+    assert Draft((row,)).document()["groups"][0]["require"] == ["mem_gb>=16", "rack=1"]
+
+
+def test_candidates_have_their_nodes_in_the_order_of_the_script():
+    group = CandidateGroup(("n2", "n2", "n4", "n1", "n2"))
+    page = render_to_string("partials/candidates.html", {"candidates": [(group, None)]})
+    assert "n2 ×2 n4 n1 n2" in page

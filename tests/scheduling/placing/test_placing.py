@@ -161,7 +161,7 @@ def test_a_bandwidth_that_taken_nodes_have_is_waited_for_by_their_name(submit: S
     assert set(first.runs.get().placement.nodes) == {"n1", "n2"}
     second = place(submit(2, requirements={"min_bandwidth": 80e6}))
     assert second.state == "waiting"
-    assert f"this job starts when job {first.pk} ends" in message(second.reason)
+    assert f"this job is tried again when job {first.pk} ends" in message(second.reason)
 
 
 def test_a_grid_that_is_down_makes_jobs_wait_and_they_start_when_it_is_back(

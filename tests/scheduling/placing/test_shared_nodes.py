@@ -55,7 +55,7 @@ def test_jobs_share_nodes_as_long_as_there_are_processors(submit: Submit, shared
 def test_too_few_processors_are_told_in_a_sentence_and_what_fits_goes_on(submit: Submit, shared: FakeGrid) -> None:
     first, thick = submit(4), submit(4, cpus_per_rank=2)
     placed(thick)
-    sentence = "Needs 8 processors; 4 of 8 are free. Job {0} has the others; this job starts when job {0} ends."
+    sentence = "Needs 8 processors; 4 of 8 are free. Job {0} has the others; this job is tried again when job {0} ends."
     assert (thick.state, message(thick.reason)) == ("waiting", sentence.format(first.pk))
     assert message(Reasons().of(thick)) == sentence.format(first.pk)
     small = submit(2)

@@ -76,7 +76,7 @@ def test_nodes_that_become_free_are_a_reason_to_ask_again(submit: Submit, fake_g
     Run.objects.get().placement.__class__.objects.update(nodes=["n1"])
     requirements = {"min_bandwidth": 80e6}
     second = place(submit(2, requirements=requirements))
-    assert f"this job starts when job {first.pk} ends" in message(second.reason)
+    assert f"this job is tried again when job {first.pk} ends" in message(second.reason)
     let_end([first])
     recovery.advance_jobs()
     assert states(second) == ["starting"]
@@ -242,7 +242,7 @@ def test_lists_tell_the_reason_of_this_moment(
     waiting = [place(submit(4)) for _ in range(3)]
     let_end([second])  # nobody has looked at the line since
     client.force_login(people["user"])
-    held = f"Job {first.pk} holds the others; this job starts when job {first.pk} ends."
+    held = f"Job {first.pk} holds the others; this job is tried again when job {first.pk} ends."
     now = f"Needs 4 free nodes; 2 of 4 are free. {held}"
     with django_assert_max_num_queries(20):
         rows = client.get("/api/jobs?state=waiting").json()["results"]

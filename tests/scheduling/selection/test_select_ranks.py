@@ -92,7 +92,7 @@ def test_the_number_of_ranks_is_chosen_with_the_nodes(topology, tmp_path):
     assert [point["ranks"] for point in answer["scaling"]["points"]] == [1, 2, 4, 8]
     assert (answer["scaling"]["chosen"], len(answer["nodes"])) == (4, 4)
     shown = choose(topology, *args)
-    assert "How many ranks" in shown.stdout
+    assert "How many ranks and nodes" in shown.stdout
     assert "chosen" in shown.stdout
 
 

@@ -20,7 +20,13 @@ def test_pins_are_read_as_they_were_written(pins):
     assert ApplicationSpecification.read({"pins": again}) == asked
 
 
-@pytest.mark.parametrize("text", ["n3", "=n3", "0=", "0=|", "0=n1 0=n2"])
+@given(st.dictionaries(st.integers(0, 9).map(str), NODES, max_size=4), st.sampled_from([",", ", ", "|", " , "]))
+def test_nodes_of_a_pin_may_have_commas_between_them(pins, between):
+    text = " ".join(f"{what}={between.join(nodes)}" for what, nodes in pins.items())
+    assert specification_text.parse_pins(text) == pins
+
+
+@pytest.mark.parametrize("text", ["n3", "n1,n2", "0=n1 n2", "=n3", "0=", "0=|", "0=n1 0=n2"])
 def test_what_is_no_pin_is_refused(text):
     with pytest.raises(InputError, match=r"^pins is "):
         specification_text.parse_pins(text)
