@@ -60,8 +60,9 @@ OLD = {
 
 #: Parts of sentences as they were, and as they are told now.
 REWORDED = {
-    "Job 5 holds the others; it starts when it": "Job 5 holds the others; it starts when job 5",
-    "the others; it starts": "the others; this job starts",
+    "Job 5 holds the others; it starts when it": "Job 5 holds the others; it is tried again when job 5",
+    "the others; it starts": "the others; it is tried again",
+    "the others; it is": "the others; this job is",
     "kept for it, and this one is next": "kept for it, and this job is next",
     "The nodes chosen for it were taken by other jobs each time": "Other jobs took the chosen nodes first each time",
     "lost again and again while its skeleton was tried": "lost several times while its skeleton ran",
