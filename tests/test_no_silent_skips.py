@@ -43,7 +43,8 @@ def test_a_skipped_real_part_fails_on_ci_only(tmp_path: Path, ci: str | None, wo
     (tmp_path / "pytest.ini").write_text(f"[pytest]\nmarkers ={marks}\n")
     (tmp_path / "conftest.py").write_text("from tests.no_silent_skips import pytest_runtest_makereport\n")
     (tmp_path / "test_real.py").write_text(_TESTS)
-    env = {name: value for name, value in os.environ.items() if name != "CI"} | {"PYTHONPATH": str(_ROOT)}
+    kept = {name: value for name, value in os.environ.items() if name not in ("CI", "PYTEST_ADDOPTS")}
+    env = kept | {"PYTHONPATH": str(_ROOT)}
     env |= {"CI": ci} if ci is not None else {}
     env |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     argv = [sys.executable, "-m", "pytest", "-p", "xdist", "-n", workers, "-q", "--no-summary"]

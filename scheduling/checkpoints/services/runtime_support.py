@@ -11,7 +11,7 @@ import logging
 import math
 import os
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import numpy as np
@@ -34,6 +34,8 @@ from scheduling.runs.services.isolation import isolated
 
 log = logging.getLogger(__name__)
 _MOST_BYTES = 2**62
+#: Within so long everything that ended is looked at, also by a portal that was away.
+_SINCE = timedelta(hours=1)
 #: So many restart files are kept as rows, the newest.
 _MOST_FILES = 20
 #: Each with what is to be thought of it, the newest first.
@@ -48,12 +50,16 @@ def follow_runtime_support(cluster: str = "") -> int:
 
 
 def _begin(cluster: str) -> None:
-    """A row for each job whose first run is made: it is there before the program starts."""
+    """A row for each job whose first run is made: it is there before the program starts, or where that has come to its
+    end since the last look."""
     stoppable = [each.pk for each in Application.objects.only("stop_means", "slug") if each.stop_means]
     states = [state.value for state in OPEN]
-    jobs = Job.objects.filter(application__in=stoppable, runs__state__in=states, runtime_support=None)
+    jobs = Job.objects.filter(application__in=stoppable, runtime_support=None).order_by().values_list("pk", flat=True)
     of_cluster = jobs.filter(cluster=cluster) if cluster else jobs
-    RuntimeSupport.objects.bulk_create([RuntimeSupport(job=job) for job in of_cluster], ignore_conflicts=True)
+    now_open = of_cluster.filter(runs__state__in=states)
+    just_over = of_cluster.filter(ended_at__gte=timezone.now() - _SINCE, runs__isnull=False)
+    rows = [RuntimeSupport(job_id=job) for job in now_open.union(just_over)]
+    RuntimeSupport.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _followed() -> QuerySet[RuntimeSupport]:

@@ -62,7 +62,7 @@ def portal(grid: Path, tmp_path_factory: pytest.TempPathFactory) -> Portal:
 def test_the_heated_plate_goes_on_with_another_number_of_ranks_and_comes_to_the_same_end(
     portal: Portal, grid: Path, cluster: str
 ) -> None:
-    job = portal.submit("heat-2d", 2, asking={"cluster": cluster}, steps=6000, rows=200, columns=200)
+    job = portal.submit("heat-2d", 2, asking={"cluster": cluster}, steps=15_000, rows=200, columns=200)
     portal.follow(job, "job.state == 'running'", first=f"tasks.place_jobs({cluster!r})")
     portal.follow(job, "job.runs.get().phase_totals.exists()")
     names = [node["id"] for node in Grid(grid).status()["nodes"]]
@@ -79,7 +79,7 @@ def test_the_heated_plate_goes_on_with_another_number_of_ranks_and_comes_to_the_
 
 @pytest.mark.parametrize("place", ["_made:after", pytest.param("start_runs:before", marks=pytest.mark.slow)])
 def test_a_killed_worker_costs_a_move_time_and_nothing_else(portal: Portal, place: str) -> None:
-    job = portal.submit("heat-2d", 2, asking={"cluster": "grid"}, steps=6000, rows=200, columns=200)
+    job = portal.submit("heat-2d", 2, asking={"cluster": "grid"}, steps=15_000, rows=200, columns=200)
     portal.follow(job, "job.state == 'running'", first="tasks.place_jobs('grid')")
     portal.follow(job, "job.runs.get().phase_totals.exists()")
     portal.run(f"""

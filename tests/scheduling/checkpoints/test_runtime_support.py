@@ -61,6 +61,15 @@ def test_checkpoints_and_the_map_of_the_data_become_rows_and_go_as_the_program_l
     assert list(Checkpoint.objects.filter(job=job).values_list("number", flat=True)) == [2]
 
 
+def test_what_ended_before_anybody_looked_is_there_all_the_same(job: Job, fake_grid: FakeGrid) -> None:
+    """A program that fails within a moment leaves no open run to a look every few seconds."""
+    end_well(job, fake_grid)
+    assert look(job).is_final
+    RuntimeSupport.objects.all().delete()
+    follow_runtime_support()
+    assert RuntimeSupport.objects.filter(job=job).exists()
+
+
 @pytest.mark.parametrize(
     "manifest",
     [
