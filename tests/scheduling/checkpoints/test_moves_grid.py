@@ -100,7 +100,7 @@ def test_a_killed_worker_costs_a_move_time_and_nothing_else(portal: Portal, plac
 
 def test_at_its_time_limit_a_job_stops_by_itself_and_goes_on_as_it_was_asked(portal: Portal) -> None:
     asking = {"cluster": "grid", "time_limit": 30, "continues": True}
-    job = portal.submit("heat-2d", 2, asking=asking, steps=100_000, rows=200, columns=200)
+    job = portal.submit("heat-2d", 2, asking=asking, steps=100_000, rows=400, columns=400)
     portal.follow(job, "job.runs.count() == 2", first="tasks.place_jobs('grid')")
     first, by = portal.run(f"""
         job = Job.objects.get(pk={job})
