@@ -31,11 +31,9 @@ class Pattern:
     edges: Sequence[Edge]
 
     def __post_init__(self) -> None:
-        if self.ranks > 1 and self.is_all_to_all() and all(weight == 1.0 for _, _, weight in self.edges[:2]):
-            self._keep_no_pairs()
-
-    def _keep_no_pairs(self) -> None:
-        if not isinstance(self.edges, AllPairs) and all(weight == 1.0 for _, _, weight in self.edges):
+        if isinstance(self.edges, AllPairs) or self.ranks < 2 or not self.is_all_to_all():
+            return
+        if all(weight == 1.0 for _, _, weight in self.edges):
             object.__setattr__(self, "edges", AllPairs(self.ranks))
 
     def describe(self) -> str:
