@@ -144,6 +144,11 @@ def compute_states(name: str = "grid", of: Collection[str] | None = None) -> lis
     return list(starmap(NodeState, compute.values_list(*NodeState._fields)))
 
 
+def compute_nodes(name: str = "grid") -> list[core.Node]:
+    """The compute nodes as the selection takes them, with labels and speed, also those that are closed."""
+    return list(map(_node, nodes(name).filter(kind="compute")))
+
+
 def effective_cpus(name: str, of: Collection[str]) -> dict[str, float]:
     """What a rank has of the reference processor on each node of `of`, as last measured; without those not known."""
     rows = nodes(name).filter(name__in=of)

@@ -20,8 +20,8 @@ from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.matching.services.checked_texts import check_meaning
-from scheduling.placing.services.pinned_room import check_pins
 from scheduling.placing.services.rank_room import check_node_options, least_nodes
+from scheduling.placing.services.specification_room import check_specification_room
 from scheduling.profiles.core.profile import SLACK
 from scheduling.profiles.services import stored_profiles
 from scheduling.runs.core import script
@@ -72,7 +72,7 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
         has = f"false: {application.name} has none on {asked.total} ranks with these parameters"
         raise InputError("skeleton", True, f"{has} that is not stale; run it once with tracing on")
     asks = question(request, pattern)
-    check_pins(asks, request.rank_request, request.cluster)
+    check_specification_room(asks, request.rank_request, request.cluster)
     return CheckedRequest(_stored(request, values, pattern), pattern, asks, least)
 
 

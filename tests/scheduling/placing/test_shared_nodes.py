@@ -186,6 +186,31 @@ def test_pins_that_no_free_cluster_could_keep_are_refused_at_once(submit: Submit
     assert placed(submit(None, ranks=2, specification=both_there)).placements.get().nodes == ["n1", "n1"]
 
 
+@pytest.mark.parametrize(
+    ("groups", "sentence"),
+    [
+        (
+            [{"name": "a", "count": 1, "require": ["mem_gb>=64"]}, {"name": "b", "count": 1}],
+            "The group a needs a node with mem_gb>=64; 0 of 4 nodes have that.",
+        ),
+        (
+            [{"name": "a", "count": 2, "require": ["mem_gb>=32"]}],
+            "This job can never start: the group a may run on n3 alone, which has room for 1 of their 2 ranks. "
+            "Let more ranks be on a node, or let them be on more nodes.",
+        ),
+    ],
+)
+def test_a_condition_of_a_group_that_too_few_nodes_meet_is_refused_at_once(
+    submit: Submit, shared: FakeGrid, groups: Any, sentence: str
+) -> None:
+    shared.labels |= {"n3": {"cpus": "2", "mem_gb": "32"}}
+    sweeps.measure()
+    with pytest.raises(ImpossibleError) as refused:
+        submit(2, specification=ApplicationSpecification.read({"groups": groups}))
+    assert str(refused.value) == sentence
+    assert not Job.objects.exists()
+
+
 #: A worker that has chosen for a job, waits until the other has chosen too, and stores its choice.
 STORE_TOGETHER = """
     import pathlib, time
