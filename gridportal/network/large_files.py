@@ -67,6 +67,7 @@ class _Document(msgspec.Struct, Generic[_AnyLink], forbid_unknown_fields=True):
 
 
 _Links = Sequence[_BareLink] | Sequence[_Link]
+_OF_NODES_TOO = ("id", "label")
 _COLUMNS = ("capacity", "bandwidth", "latency", "used", "low", "high", "measured_at")
 
 
@@ -88,7 +89,8 @@ def read_text(text: str | bytes, name: str) -> Topology | None:
     if len(text) < LARGE:
         return None
     try:
-        return _topology(_decoded(text), name)
+        document = _decoded(text)
+        return _topology(document, name) if _has_each_key_once(text, document) else None
     except (UnicodeError, RecursionError, msgspec.MsgspecError, InputError, bounded_json.UnreadableError):
         return None  # as above
 
@@ -98,6 +100,17 @@ def _decoded(text: str | bytes) -> _Document[_BareLink] | _Document[_Link]:
         return msgspec.json.decode(text, type=_Document[_BareLink])
     except msgspec.ValidationError:  # most often at the first link
         return msgspec.json.decode(text, type=_Document[_Link])
+
+
+def _has_each_key_once(text: str | bytes, document: _Document[_BareLink] | _Document[_Link]) -> bool:
+    """Whether no key can stand twice in a link or in the document: msgspec takes the last of them without a word.
+
+    A name or label that is the same as a key makes this False, and the file is read by the other reader."""
+    data = text.encode() if isinstance(text, str) else text
+    most = dict.fromkeys(_Document.__struct_fields__, 1)
+    kind = type(document.links[0]) if document.links else _BareLink
+    most |= dict.fromkeys(kind.__struct_fields__, len(document.links))
+    return all(data.count(b'"%b"' % key.encode()) <= count for key, count in most.items() if key not in _OF_NODES_TOO)
 
 
 def _topology(document: _Document[_BareLink] | _Document[_Link], name: str) -> Topology | None:

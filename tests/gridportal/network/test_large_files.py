@@ -129,6 +129,22 @@ def test_what_is_no_topology_is_refused_in_the_words_for_all_files(tmp_path: Pat
     assert isinstance(large, str)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"nodes": [{"id": "n1"}, {"id": "n2"}], "links": [{"source": "n1", "target": "n2", "bandwidth": 1, '
+        '"capacity": 5, "bandwidth": 5}]}',
+        '{"nodes": [{"id": "n1"}], "links": [], "nodes": [{"id": "n1"}, {"id": "n2"}]}',
+    ],
+)
+def test_a_key_that_stands_twice_is_refused_in_large_files_too(tmp_path: Path, text: str):
+    path = tmp_path / "twice.json"
+    path.write_text(text)
+    assert large_files.read(path, "twice") is None
+    with pytest.raises(InputError, match="twice"):
+        topology_files.load(path)
+
+
 def test_links_in_columns_are_a_sequence_of_links(tmp_path: Path):
     file = tmp_path / "net.json"
     links = [{"source": "a", "target": x, "capacity": 9, "bandwidth": at, "low": 1} for at, x in enumerate("bcd")]
