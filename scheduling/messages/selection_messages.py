@@ -143,13 +143,12 @@ def _(mean: float, less: float, group: Mapping[str, Any]) -> str:
 
 @says(Code.LOWER_MEAN_CPU)
 def _(cpu: float, best: float, group: Mapping[str, Any]) -> str:
-    return f"{_offers(group)} as in the chosen group, but mean cpu {share_text(cpu)} against {share_text(best)}"
+    return f"{_alike(group)}, but mean cpu {share_text(cpu)} against {share_text(best)}"
 
 
 @says(Code.LOWER_CPU)
 def _(cpu: float, best: float, group: Mapping[str, Any], *, is_faster: bool) -> str:
-    alike = "" if is_faster else " as good as in the chosen group"
-    return f"{_offers(group)}{alike}, but lowest cpu {share_text(cpu)} against {share_text(best)}"
+    return f"{_offers(group) if is_faster else _alike(group)}, but lowest cpu {share_text(cpu)} against {share_text(best)}"
 
 
 plain({Code.ONE_MACHINE: "all nodes of its cluster are one machine, so any of them are as good"})
@@ -240,6 +239,13 @@ def _offers(group: Mapping[str, Any]) -> str:
         return f"{source} and {target} have no path between them"
     pair = f"{source} to {target}" if "-" in source + target else f"{source}-{target}"
     return f"bottleneck {pair} gives {rate_text(group['bandwidth'])}"
+
+
+def _alike(group: Mapping[str, Any]) -> str:
+    """That a group offers what the chosen one offers."""
+    if group["pair"] is None:
+        return "no pair of its nodes talks, as in the chosen group"
+    return f"{_offers(group)} as in the chosen group"
 
 
 def _worth(balance: Mapping[str, Any], group: Mapping[str, Any]) -> str:

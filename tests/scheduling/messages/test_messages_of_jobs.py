@@ -42,6 +42,15 @@ def test_pairs_that_are_as_slow_are_counted() -> None:
     assert found == "n3-n7 and 2 other pairs have the least: 48 Mbit/s each."
 
 
+def test_a_group_without_a_pair_that_talks_is_compared_by_its_processors_once() -> None:
+    alone: dict[str, Any] = {"pair": None, "cpu": 0.98}
+    lower = message(Reason.of(Code.LOWER_CPU, cpu=0.98, best=0.99, is_faster=False, group=alone))
+    assert lower == "no pair of its nodes talks, as in the chosen group, but lowest cpu 98 % against 99 %"
+    talks: dict[str, Any] = {"pair": ["a", "b"], "is_linked": True, "bandwidth": 5e7, "cpu": 0.98}
+    lower = message(Reason.of(Code.LOWER_CPU, cpu=0.98, best=0.99, is_faster=False, group=talks))
+    assert lower == "bottleneck a-b gives 50 Mbit/s as in the chosen group, but lowest cpu 98 % against 99 %"
+
+
 def test_a_link_in_the_middle_of_the_path_is_named() -> None:
     found = finding(group(SLOW, bottleneck=SLOW, link=("suez", "gibraltar")), 1.55e9)
     assert "over the link suez-gibraltar," in found
