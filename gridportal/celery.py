@@ -148,6 +148,11 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": every(60.0),
             "options": {"expires": 60.0},
         },
+        "look-into-depots": {
+            "task": "scheduling.tasks.look_into_depots",
+            "schedule": every(60.0),
+            "options": {"expires": 60.0},
+        },
         "measure-network": {
             "task": "monitoring.tasks.measure_network",
             "schedule": every(10.0),

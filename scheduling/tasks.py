@@ -7,7 +7,7 @@ from django.db import transaction
 
 from gridportal.celery import task
 from scheduling.alerts.services import judging_rules
-from scheduling.checkpoints.services import continuing, freeing, runtime_support
+from scheduling.checkpoints.services import continuing, depot_checkpoints, freeing, runtime_support
 from scheduling.cluster_checks import services as cluster_checks
 from scheduling.contracts.services import tending
 from scheduling.jobs.models import Job
@@ -81,6 +81,12 @@ def continue_jobs(cluster: str) -> None:
 def free_checkpoints() -> None:
     """Let go of checkpoints that no job goes on from."""
     freeing.free_folders()
+
+
+@task(name="scheduling.tasks.look_into_depots")
+def look_into_depots() -> None:
+    """Find checkpoints whose shards are no longer in the depots that had them."""
+    depot_checkpoints.look_into_depots()
 
 
 @task(name="scheduling.tasks.try_jobs")

@@ -103,6 +103,7 @@ class Code(StrEnum):
     SHARD_MISSING = "shard_missing", "file"
     SHARD_CHANGED = "shard_changed", "file", "has", "size"
     SHARD_UNNAMED = "shard_unnamed", "file"
+    SHARDS_GONE = "shards_gone", "nodes"
 
     # while it runs, and how it ended
     CLUSTER_AWAY = "cluster_away", "cluster", "error"

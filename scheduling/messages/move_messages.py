@@ -151,6 +151,14 @@ def _(file: str) -> str:
     return f"“{file}” is no name of a shard."
 
 
+@says(Code.SHARDS_GONE)
+def _(nodes: Sequence[str]) -> str:
+    shown = ", ".join(nodes[:5]) + (f" and {len(nodes) - 5} more" if len(nodes) > 5 else "")
+    if len(nodes) == 1:
+        return f"The depot of {shown} no longer has its shards."
+    return f"The depots of {shown} no longer have its shards."
+
+
 @says(Code.MOVE_LOST)
 def _(times: int) -> str:
     return f"The worker that moved it was lost {times} times."

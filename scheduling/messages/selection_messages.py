@@ -148,7 +148,9 @@ def _(cpu: float, best: float, group: Mapping[str, Any]) -> str:
 
 @says(Code.LOWER_CPU)
 def _(cpu: float, best: float, group: Mapping[str, Any], *, is_faster: bool) -> str:
-    return f"{_offers(group) if is_faster else _alike(group)}, but lowest cpu {share_text(cpu)} against {share_text(best)}"
+    return (
+        f"{_offers(group) if is_faster else _alike(group)}, but lowest cpu {share_text(cpu)} against {share_text(best)}"
+    )
 
 
 plain({Code.ONE_MACHINE: "all nodes of its cluster are one machine, so any of them are as good"})

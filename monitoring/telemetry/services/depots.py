@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -70,10 +70,11 @@ def access(cluster: Setting, job: str) -> DepotAccess | None:
     return depot_access.issued(keys.from_file(str(state.agent_key)), job, addresses, keep, copies)
 
 
-def usage(cluster: Setting) -> dict[str, dict[str, int]]:
-    """By node the bytes of each job; nodes whose agent or depot does not answer are left out. Raises BackendError where
-    none does."""
-    answers = _ask(cluster, {"op": "jobs"}, clusters_selectors.compute_names(cluster.name))
+def usage(cluster: Setting, of: Collection[str] | None = None) -> dict[str, dict[str, int]]:
+    """By node, of all nodes or those in `of`, the bytes of each job; those that do not answer are left out. Raises
+    BackendError where none does."""
+    names = clusters_selectors.compute_names(cluster.name)
+    answers = _ask(cluster, {"op": "jobs"}, [name for name in names if of is None or name in of])
     by_node = {node: answer["jobs"] for node, answer in answers.items() if isinstance(answer.get("jobs"), dict)}
     if answers and not by_node:
         raise BackendError(f"No depot of {cluster.name} answers: {json.dumps(next(iter(answers.values())))[:200]}")

@@ -32,7 +32,8 @@ class ArrayFacts:
 @dataclass(frozen=True, slots=True)
 class ManifestFacts:
     """Unix seconds when it was written, ranks, bytes of all shards, and its arrays, the first `MOST_ARRAYS` of them.
-    `files`: the shards in the folder itself with their bytes; `depots`: the nodes that have shards."""
+    `files`: the shards in the folder itself with their bytes; `depots`: the nodes that have shards; `copies`: by shard
+    that only depots have, without repetition, the nodes that have a copy of it."""
 
     written_at: float
     ranks: int
@@ -40,6 +41,7 @@ class ManifestFacts:
     arrays: tuple[ArrayFacts, ...]
     files: Mapping[str, int]
     depots: tuple[str, ...]
+    copies: frozenset[tuple[str, ...]] = frozenset()
 
 
 def read(document: Any) -> ManifestFacts:
@@ -50,6 +52,8 @@ def read(document: Any) -> ManifestFacts:
     >>> found = read({"ranks": 2, "written_at": 9.0, "arrays": [array]})
     >>> found.bytes, found.depots
     (32, ('n1', 'n2'))
+    >>> found.copies
+    frozenset({('n1', 'n2')})
     """
     if not isinstance(document, Mapping):
         raise InputError("manifest", document, "an object")
@@ -64,6 +68,7 @@ def read(document: Any) -> ManifestFacts:
         arrays=tuple(_array(each) for each in arrays[:MOST_ARRAYS]),
         files={shard.file: shard.bytes for shard in shards if shard.file},
         depots=tuple(sorted({node for shard in shards for node in shard.depots})[:_MOST_DEPOTS]),
+        copies=frozenset(shard.depots for shard in shards if not shard.file),
     )
 
 

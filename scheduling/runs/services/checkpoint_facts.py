@@ -16,6 +16,7 @@ from gridportal.base.errors import InputError
 from gridportal.base.job_files import BAD, CHECKPOINT, MANIFEST, MAPS, NOT_STOPPED
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.base.run_directory import RunFileError
+from gridportal.runtime.srs.checkpoint_manifest import check_text
 from scheduling.jobs.models import Job
 from scheduling.runs.core import checkpoint_manifest
 from scheduling.runs.core.checkpoint_manifest import ArrayFacts, ManifestFacts
@@ -127,7 +128,7 @@ def _names(place: Path) -> Iterator[tuple[int, bool]]:
 def _facts(place: Path, number: int, *, aside: bool) -> CheckpointFacts:
     name = CHECKPOINT.format(number) + (BAD if aside else "")
     try:
-        manifest = checkpoint_manifest.read(run_directory.read_json(place, f"{name}/{MANIFEST}", _MOST_MANIFEST))
+        manifest = _manifest(place, name)
         problem = NOTHING if aside else next(_problems(place, name, manifest), NOTHING)
     except (RunFileError, InputError, OSError) as error:
         return CheckpointFacts(
@@ -136,6 +137,23 @@ def _facts(place: Path, number: int, *, aside: bool) -> CheckpointFacts:
     if aside:
         return CheckpointFacts(number, Health.SET_ASIDE, manifest)
     return CheckpointFacts(number, Health.INCOMPLETE if problem else Health.WHOLE, manifest, problem)
+
+
+def manifest(job: Job, number: int) -> ManifestFacts | None:
+    """That of a checkpoint of a job; None where it cannot be read, or was set aside."""
+    try:
+        return _manifest(job_folder.checkpoints(job), CHECKPOINT.format(number))
+    except (RunFileError, InputError, OSError):
+        return None
+
+
+def _manifest(place: Path, checkpoint: str) -> ManifestFacts:
+    """Raises RunFileError, InputError, OSError; also for one that was changed since it was written."""
+    name = f"{checkpoint}/{MANIFEST}"
+    document = run_directory.read_json(place, name, _MOST_MANIFEST)
+    found = checkpoint_manifest.read(document)
+    check_text(run_directory.read_part(place, name, 0, _MOST_MANIFEST).data, document)
+    return found
 
 
 def _problems(place: Path, checkpoint: str, manifest: ManifestFacts) -> Iterator[Reason]:

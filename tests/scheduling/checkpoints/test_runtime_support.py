@@ -14,6 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from gridportal.runtime.srs import checkpoint_manifest
 from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
 from scheduling.checkpoints.services import continuing
 from scheduling.checkpoints.services.freeing import free_folders
@@ -172,3 +173,15 @@ def test_a_poll_asks_no_more_for_many_jobs_whose_folders_stay_as_they_are(
     for _ in range(3):
         look(running(submit))
     assert (asked(), few <= 5) == (few, True)
+
+
+def test_a_manifest_that_was_changed_is_told_as_unreadable(job: Job) -> None:
+    folder = leave_checkpoint(job)
+    document = json.loads((folder / "manifest.json").read_text())
+    whole = checkpoint_manifest.text(document)
+    (folder / "manifest.json").write_text(whole)
+    assert checkpoint_facts.newest_whole(job) == 1
+    (folder / "manifest.json").write_text(whole.replace('"ranks": 2', '"ranks": 3'))
+    (facts,) = checkpoint_facts.checkpoints(job)
+    assert facts.health is checkpoint_facts.Health.UNREADABLE
+    assert message(facts.problem).startswith("manifest.crc32 is ")

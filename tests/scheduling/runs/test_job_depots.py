@@ -16,11 +16,16 @@ from gridportal.base.clusters import Cluster
 from gridportal.runtime.depot import depot_access, depot_wire
 from gridportal.runtime.depot.depot_access import Keep
 from gridportal.runtime.depot.depot_client import Depots
+from gridportal.runtime.srs import checkpoint_manifest
 from gridportal.testbed.state import State
 from monitoring.clusters import selectors
 from monitoring.telemetry.services import depots
 from scheduling import tasks
+from scheduling.checkpoints.models import Checkpoint
+from scheduling.checkpoints.selectors import restart_point
+from scheduling.checkpoints.services import runtime_support
 from scheduling.jobs.models import Application, Job
+from scheduling.messages import message
 from scheduling.runs.services import job_depots, job_folder
 from tests.fake_grid import FakeGrid
 from tests.gridportal.runtime.agent.agents import KEY, Portal, agent
@@ -129,6 +134,56 @@ def test_nothing_is_swept_while_the_folders_of_all_jobs_are_away(
     everything.rename(everything.with_name("elsewhere"))
     assert job_depots.sweep(cluster) == 0
     assert list(depots.usage(cluster)["n1"]) == [job_depots.name(job)]
+
+
+def leave_in_depots(job: Job, *copies: list[str]) -> Checkpoint:
+    """A checkpoint with one shard for each of `copies`, which are in the depots of these nodes alone, as its row."""
+    folder = job_folder.checkpoints(job) / "checkpoint-00000001"
+    folder.mkdir()
+    shards = [{"rank": 0, "file": None, "bytes": 4, "crc32": 0, "depots": nodes} for nodes in copies]
+    array = {"name": "x", "dtype": "<f8", "shape": [2], "layout": {}, "shards": shards}
+    document = {"version": 2, "number": 1, "written_at": 9.0, "ranks": 2, "arrays": [array]}
+    (folder / "manifest.json").write_text(checkpoint_manifest.text(document))
+    runtime_support.follow_runtime_support()
+    return Checkpoint.objects.get(job=job)
+
+
+def test_a_checkpoint_whose_shards_are_gone_from_their_depots_is_told_as_incomplete(
+    grid_with_depots: State, submit: Submit, application: Application
+) -> None:
+    job = placed(submit, application)
+    addresses = json.loads(grid_with_depots.depots.read_text())
+    there = Depots(depot_access.issued(KEY.encode(), job_depots.name(job), addresses))
+    there.put("n1", NAME, memoryview(b"mine"))
+    row = leave_in_depots(job, ["n1"], ["n1", "n2"])
+    assert row.health == "whole"
+    tasks.look_into_depots()
+    row.refresh_from_db()
+    assert row.health == "whole"
+    job_depots.free(job, ["n1"])
+    tasks.look_into_depots()
+    row.refresh_from_db()
+    assert row.health == "incomplete"
+    assert message(row.problem) == "The depot of n1 no longer has its shards."
+    assert restart_point(job) is None
+
+
+def test_a_checkpoint_stays_whole_while_a_copy_may_be_on_a_node_that_is_silent(
+    grid_with_depots: State, submit: Submit, application: Application
+) -> None:
+    row = leave_in_depots(placed(submit, application), ["n1", "n2"])
+    tasks.look_into_depots()
+    row.refresh_from_db()
+    assert row.health == "whole"
+
+
+def test_a_node_that_the_cluster_no_longer_has_has_no_shards(
+    grid_with_depots: State, submit: Submit, application: Application
+) -> None:
+    row = leave_in_depots(placed(submit, application), ["gone1", "gone2"])
+    tasks.look_into_depots()
+    row.refresh_from_db()
+    assert message(row.problem) == "The depots of gone1, gone2 no longer have its shards."
 
 
 def test_depots_that_cannot_be_reached_stop_nothing(
