@@ -195,6 +195,8 @@ def _show(plan: _Plan) -> None:
             for share in plan.shares(layout)
         ]
         _table(("Rank", "Shape", "Bytes", "Panels"), rows, f"{title} {layout.text}")
+    typer.echo("Panels are the blocks of the whole array that a rank has.")
+    typer.echo("")
     if plan.moved:
         nodes = [(source, target, f"{size:,}") for (source, target), size in sorted(plan.moved.items())]
         _table(("From", "To", "Bytes"), nodes, "Nodes")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.errors import InputError
+from gridportal.runtime.srs import layouts
 
 #: What is kept of it, whatever it holds: arrays, letters of a name, dimensions.
 MOST_ARRAYS, _MOST_NAME, _MOST_SHAPE = 200, 120, 16
@@ -91,11 +92,33 @@ def _array(raw: Any) -> ArrayFacts:
 
 
 def _layout(raw: Any) -> str:
-    """Words and numbers of its document, in their order: a text for people and for whoever predicts a move."""
+    """As `gridportal redistribute plan` takes it, where it is a layout of SRS.
+
+    >>> _layout({"dimensions": [{"parts": 2, "block": 64}, {"parts": 3, "block": 32}]}), _layout({"replicated": 4})
+    ('block-cyclic:64x32:2x3', 'replicated:4')
+    >>> _layout({"parts": 7})
+    'parts=7'
+    """
+    try:
+        return _shown(layouts.load(raw).text) if _is_short(raw) else _words(raw)
+    except InputError:
+        return _words(raw)
+
+
+def _is_short(raw: Any) -> bool:
+    """Whether it is a document without the places of an index map, of which nothing would be shown."""
+    dimensions = raw.get("dimensions", []) if isinstance(raw, Mapping) else None
+    if not isinstance(dimensions, list) or len(dimensions) > _MOST_SHAPE:
+        return False
+    return all(isinstance(each, Mapping) and "map" not in each for each in dimensions)
+
+
+def _words(raw: Any) -> str:
+    """Words and numbers of a document, in their order."""
     if isinstance(raw, Mapping):
-        return " ".join(f"{name}={_layout(each)}" for name, each in list(raw.items())[:8])
+        return " ".join(f"{name}={_words(each)}" for name, each in list(raw.items())[:8])
     if isinstance(raw, list):
-        return "x".join(_layout(each) for each in raw[:8]) + ("…" if len(raw) > 8 else "")
+        return "x".join(_words(each) for each in raw[:8]) + ("…" if len(raw) > 8 else "")
     return _shown(raw)
 
 

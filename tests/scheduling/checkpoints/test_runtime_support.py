@@ -44,13 +44,13 @@ def write(path: Path, document: Any) -> None:
 
 def test_checkpoints_and_the_map_of_the_data_become_rows_and_go_as_the_program_lets_go_of_them(job: Job) -> None:
     folder = leave_checkpoint(job, 1)
-    layout = {"grid": [2], "dealings": [{"kind": "block-cyclic", "size": 64}]}
+    layout = {"dimensions": [{"parts": 2, "block": 64}]}
     arrays = {"x": {"dtype": "<f8", "shape": [100, 10], "layout": layout}}
     write(place(job) / "maps.json", {"ranks": 2, "hosts": ["n1", "n2"], "arrays": arrays})
     follow_runtime_support()
     row = RuntimeSupport.objects.get(job=job)
     assert (row.ranks, row.hosts, row.bytes, row.stop_asked) == (2, ["n1", "n2"], 8000, False)
-    assert "kind=block-cyclic size=64" in row.arrays[0]["layout"]
+    assert row.arrays[0]["layout"] == "block-cyclic:64:2"
     kept = Checkpoint.objects.get(job=job)
     assert (kept.number, kept.ranks, kept.bytes, kept.health) == (1, 2, 32, "whole")
     assert follow_runtime_support() == 0
