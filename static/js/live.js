@@ -45,12 +45,14 @@ function follow(region) {
     timer = setTimeout(ask, document.hidden ? every * SLOWER_HIDDEN : pace);
   };
   const ask = () => {
-    if (!busy) {
-      busy = true;
-      window.htmx.trigger(region, "poll");
-    }
+    if (busy) return;
+    window.htmx.trigger(region, "poll");
+    if (!busy) later(); // nobody asked: htmx takes no notice of this region before all scripts of the page are there
   };
 
+  region.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.target === region) busy = true;
+  });
   region.addEventListener("htmx:beforeSwap", (event) => {
     // A session that ended answers with the sign-in page: that does not belong here.
     const asked = event.detail.requestConfig.path.split("?")[0];

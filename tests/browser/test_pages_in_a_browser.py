@@ -124,6 +124,20 @@ def test_live_updates_pause_and_resume(portal, jobs):
     page.wait_for_function("() => document.querySelector('h1').textContent.includes('renamed')")
 
 
+def test_live_updates_come_where_a_script_of_the_page_is_late(portal, jobs):
+    """A slow machine reads a page's large scripts for seconds: the first polls come before htmx listens."""
+    portal.sign_in("user")
+    page = portal.page
+    held = []
+    page.route("**/vendor/plotly/*", lambda route: held.append(route))  # a built-in cannot be marked
+    page.goto(f"{portal.base}/jobs/{jobs['running'].pk}/", wait_until="commit")
+    page.wait_for_selector(".live")
+    page.wait_for_timeout(3000)
+    Job.objects.filter(pk=jobs["running"].pk).update(name="renamed")
+    held[0].fulfill(body="", content_type="text/javascript")
+    page.wait_for_function("() => document.querySelector('h1').textContent.includes('renamed')")
+
+
 class Quiet(WSGIRequestHandler):
     """Writes no access log."""
 
