@@ -11,34 +11,9 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis import RedisError
 
-_PREFIX = "gridportal-cache"
-_PATIENCE = 1.0  # seconds for one answer of Redis
+from gridportal.web.cache_setting import PREFIX
+
 _LOG = logging.getLogger(__name__)
-
-
-def setting(redis_url: str) -> dict[str, dict[str, Any]]:
-    """Django's CACHES for a REDIS_URL: shared where it names a Redis, else the memory of each process.
-
-    >>> setting("redis+socket:///run/r.sock")["default"]["LOCATION"]
-    'unix:///run/r.sock'
-    >>> setting("")["default"]["BACKEND"].rsplit(".", 1)[1]
-    'LocMemCache'
-    """
-    scheme, _, rest = redis_url.partition("://")
-    scheme = {"redis+socket": "unix"}.get(scheme, scheme)
-    if scheme not in ("redis", "rediss", "unix"):
-        return {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    waits = {"socket_timeout": _PATIENCE, "socket_connect_timeout": _PATIENCE}
-    if scheme == "unix":
-        del waits["socket_connect_timeout"]
-    return {
-        "default": {
-            "BACKEND": "gridportal.web.shared_cache.SharedCache",
-            "LOCATION": f"{scheme}://{rest.replace('virtual_host=', 'db=')}",
-            "KEY_PREFIX": _PREFIX,
-            "OPTIONS": {"serializer": "gridportal.web.shared_cache.Json", **waits},
-        }
-    }
 
 
 class Json:
@@ -107,7 +82,7 @@ class SharedCache(RedisCache):
     def clear(self) -> bool:  # type: ignore[override]  # Django's tells too whether it did
         """Our keys alone: the tasks that wait are in the same Redis."""
         client = self._cache.get_client(None, write=True)
-        found = list(client.scan_iter(f"{_PREFIX}:*"))
+        found = list(client.scan_iter(f"{PREFIX}:*"))
         return bool(found and client.delete(*found))
 
     def _away(self, error: RedisError) -> LocMemCache:

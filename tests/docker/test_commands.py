@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from gridportal.serve.postgres import newest_binaries
 from tests.docker.files import compose, instructions
 from tests.gridportal.serve.demo.demo_process import free_port
 from tests.servers import postgres_server, redis_server
+from tests.waiting import looks
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -45,12 +45,9 @@ def healthy(check: Mapping[str, Any], env: Mapping[str, str], cwd: Path, seconds
     """Ask as docker does, again and again, until it says so or `seconds` are over."""
     kind, *argv = check["test"]
     assert kind == "CMD"
-    until = time.monotonic() + seconds
-    while subprocess.run(argv, env=env, cwd=cwd, capture_output=True, timeout=90).returncode != 0:
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.2)
-    return True
+    return any(
+        subprocess.run(argv, env=env, cwd=cwd, capture_output=True, timeout=90).returncode == 0 for _ in looks(seconds)
+    )
 
 
 def with_port(words: list[str], port: int) -> list[str]:

@@ -10,7 +10,6 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError
-from redis.exceptions import RedisError
 
 from gridportal.celery import app
 
@@ -38,6 +37,8 @@ def _database() -> bool:
 
 
 def _broker() -> bool:
+    from redis.exceptions import RedisError  # only who asks needs it, and it takes a tenth of a second to import
+
     try:
         with app.connection_for_write(connect_timeout=2) as link:
             link.ensure_connection(max_retries=1, interval_start=0, timeout=2)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import redis
 
-from gridportal.web import shared_cache
+from gridportal.web import cache_setting
 from gridportal.web.shared_cache import SharedCache
 from tests.servers import redis_server
 
 
 def cache_at(url: str) -> SharedCache:
-    wanted = shared_cache.setting(url)["default"]
+    wanted = cache_setting.setting(url)["default"]
     return SharedCache(wanted["LOCATION"], {name: wanted[name] for name in ("KEY_PREFIX", "OPTIONS")})
 
 
@@ -24,12 +24,12 @@ def cache_at(url: str) -> SharedCache:
     ],
 )
 def test_every_spelling_of_a_redis_is_understood(url, location):
-    assert shared_cache.setting(url)["default"]["LOCATION"] == location
+    assert cache_setting.setting(url)["default"]["LOCATION"] == location
 
 
 @pytest.mark.parametrize("url", ["", "filesystem://", "amqp://host"])
 def test_without_redis_each_process_remembers_for_itself(url):
-    assert "LocMem" in shared_cache.setting(url)["default"]["BACKEND"]
+    assert "LocMem" in cache_setting.setting(url)["default"]["BACKEND"]
 
 
 @pytest.mark.redis
