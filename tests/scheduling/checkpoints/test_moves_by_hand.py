@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 
 from gridportal.base.errors import InputError
@@ -139,3 +140,14 @@ def test_a_refused_move_opens_its_dialog_again_with_what_was_typed(submit: Submi
         assert f'value="{typed}"' in content
     assert words_of(answer).count("nodes is 'n99'; accepted is compute nodes of grid.") == 2
     assert "data-opened" not in client.get(f"/jobs/{job.pk}/").content.decode()
+
+
+def test_the_ranks_are_counted_as_they_are_after_a_move(submit: Submit, fake_grid: FakeGrid, people: Any) -> None:
+    """Its form asked for two ranks, and it was moved to three."""
+    job = running(submit)
+    placement = newest(job).placement
+    placement.nodes = ["n1", "n1", "n2"]
+    first = {"rank": 0, "node": "n1", "host": None}
+    places = [("n1", "ranks 0-1"), ("n2", "rank 2")]
+    context = {"job": job, "placement": placement, "ranks": [first], "rank_places": places}
+    assert "3 ranks on 2 nodes:" in " ".join(render_to_string("scheduling/job/ranks.html", context).split())
