@@ -186,7 +186,8 @@ class Skeletons:
         return self.folder.resolve() / "skeletons" / f"{name}.json"
 
     def summarize(self, done: Mapping[str, TrialResult]) -> dict[str, Any]:
-        """Errors (fractions), rank correlation and share of time by program, and over all of them."""
+        """Errors (fractions), rank correlation and share of time by program, and over all of them: `correlation` is
+        the least of the programs', `together` that of all conditions in one row, as multiples of the references."""
         programs = {name: self._summary(name, done) for name in self.scale.programs}
         errors = [abs(point["error"]) for found in programs.values() for point in found["points"]]
         compared = [found for found in programs.values() if found["n"]]
@@ -195,6 +196,7 @@ class Skeletons:
             "worst_error": max(errors) if errors else None,
             "share": fmean(found["share"] for found in compared) if compared else None,
             "correlation": _least([found["correlation"] for found in compared]),
+            "together": _together(compared),
         }
         return {
             "programs": programs,
@@ -253,6 +255,12 @@ def _point(number: int, run: TrialResult) -> dict[str, Any]:
         "predicted": run["predicted"],
         "error": run["predicted"] / run["seconds"] - 1.0,
     }
+
+
+def _together(compared: Sequence[Mapping[str, Any]]) -> float | None:
+    points = [(point, found["reference"]) for found in compared for point in found["points"]]
+    predicted, took = ([point[of] / reference for point, reference in points] for of in ("predicted", "seconds"))
+    return spearman(predicted, took) if points else None
 
 
 def _least(values: Sequence[float | None]) -> float | None:

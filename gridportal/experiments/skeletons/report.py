@@ -53,8 +53,18 @@ def finding(result: Result) -> str:
         f"Skeletons of {percent(overall['share'])} % of the time predict their programs to "
         f"{percent(overall['mean_error'])} % on average, {percent(overall['worst_error'])} % at worst (wanted: "
         f"{percent(goals['mean_error'])} % and {percent(goals['worst_error'])} %)"
-        f"{_farthest(result)}{f'; left out: {left_out}' if left_out else ''}."
+        f"{_correlations(overall, goals)}{_farthest(result)}{f'; left out: {left_out}' if left_out else ''}."
     )
+
+
+def _correlations(overall: Mapping[str, Any], goals: Mapping[str, Any]) -> str:
+    """Of the program with the least, and of all conditions together; nothing while there are too few of them."""
+    if overall["correlation"] is None:
+        return ""
+    together = overall.get("together")
+    of_all = "" if together is None else f", that of all conditions together {number(together)}"
+    least = f"the least rank correlation is {number(overall['correlation'])}"
+    return f"; {least}{of_all} (wanted: {number(goals['correlation'])})"
 
 
 def _farthest(result: Result) -> str:
@@ -64,11 +74,7 @@ def _farthest(result: Result) -> str:
         return ""
     name = max(compared, key=lambda one: compared[one]["mean_error"])
     worst = compared[name]
-    return (
-        f"; farthest off is {name} ({', '.join(_linked(worst))}), {percent(worst['mean_error'])} % on average; the "
-        f"least rank correlation is {number(result['overall']['correlation'])} (wanted: "
-        f"{number(result['goals']['correlation'])})"
-    )
+    return f"; farthest off is {name} ({', '.join(_linked(worst))}), {percent(worst['mean_error'])} % on average"
 
 
 def _linked(program: Mapping[str, Any]) -> list[str]:

@@ -1,18 +1,23 @@
-"""Segments of the same operations are one kind; a run is a row of kinds."""
+"""Segments of the same operations, or of nearly the same, are one kind; a run is a row of kinds."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scheduling.skeletons.core.skeleton.ops import Event, Op, is_any
 from scheduling.skeletons.core.skeleton.replay import Meeting
 from scheduling.skeletons.core.skeleton.segments import Cut, cuts
+from scheduling.skeletons.core.skeleton.similar import Ops, mean_sizes, shape, similar_sizes, similar_work
 
 #: Above this, in seconds, kinds are told apart when their work differs by more than about a factor of four. Less is
 #: not: executions that differ by noise would become kinds of their own, each too rare to run in its full size.
 _LEAST_WORK = 1e-3
+
+#: A segment is compared with so many kinds of its shape, the newest first: more would cost the square of the segments.
+_COMPARED = 32
 
 Lines = Sequence[Sequence[Event]]
 
@@ -55,19 +60,50 @@ class Segment:
 def kinds(lines: Lines, meeting: Meeting) -> tuple[list[Segment], list[int]]:
     """The different segments of a run, and the run as a row of their numbers."""
     reader = _Resolver(lines, meeting)
-    found: dict[object, int] = {}
-    segments: list[Segment] = []
+    found = _Kinds()
     row: list[int] = []
     for start, end in _pairs(cuts([len(line) for line in lines], meeting)):
-        ops = reader.ops(start, end)
         events = [line[first:last] for line, first, last in zip(lines, start, end, strict=True)]
+        row.append(found.add(reader.ops(start, end), events))
+    return found.settled(), row
+
+
+class _Kinds:
+    """The kinds so far, what belongs to which, and how often each variant of a kind ran."""
+
+    def __init__(self) -> None:
+        self._segments: list[Segment] = []
+        self._variants: list[Counter[Ops]] = []
+        self._known: dict[object, int] = {}
+        self._shaped: dict[Ops, list[int]] = {}
+
+    def add(self, ops: Ops, events: Lines) -> int:
+        """The number of the kind to which a segment belongs, a new one where it resembles none."""
         key = (ops, tuple(tuple(_size(event.work) for event in line) for line in events))
-        number = found.setdefault(key, len(segments))
-        if number == len(segments):
-            segments.append(Segment(ops))
-        segments[number].add(events)
-        row.append(number)
-    return segments, row
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = self._resembling(ops, events)
+        self._variants[number][ops] += 1
+        self._segments[number].add(events)
+        return number
+
+    def _resembling(self, ops: Ops, events: Lines) -> int:
+        numbers = self._shaped.setdefault(shape(ops), [])
+        work = [[event.work for event in line] for line in events]
+        for number in reversed(numbers[-_COMPARED:]):
+            segment = self._segments[number]
+            if similar_sizes(segment.ops, ops) and similar_work(segment.work, work):
+                return number
+        numbers.append(len(self._segments))
+        self._segments.append(Segment(ops))
+        self._variants.append(Counter())
+        return numbers[-1]
+
+    def settled(self) -> list[Segment]:
+        """The kinds, each with the mean sizes of its variants."""
+        for segment, variants in zip(self._segments, self._variants, strict=True):
+            segment.ops = mean_sizes(variants)
+        return self._segments
 
 
 def _pairs(points: Iterator[Cut]) -> Iterator[tuple[Cut, Cut]]:

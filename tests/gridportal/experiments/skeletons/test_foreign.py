@@ -122,6 +122,7 @@ def test_report_says_by_program_mpi_language_errors_share_and_correlation():
     assert left_out.rows == [["taskfarm", "mpifort.openmpi is not installed here."]]
     assert "left out: taskfarm" in experiment.finding(result)
     assert "the least rank correlation is 0.9" in experiment.finding(result)
+    assert "that of all conditions together 1.00 (wanted: 0.95)" in experiment.finding(result)
     (halo,) = [trace for trace in experiment.figure(result)["data"] if trace["name"] == "halo"]
     assert halo["hovertemplate"].startswith("halo (Open MPI, Fortran) on")
     marks = [tuple(trace["marker"].values()) for trace in experiment.figure(result)["data"] if "marker" in trace]

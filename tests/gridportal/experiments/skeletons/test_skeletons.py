@@ -40,8 +40,25 @@ def test_what_is_predicted_is_held_against_what_it_took():
 def test_nothing_is_claimed_without_a_reference():
     result = Skeletons(SCALE, 1, Path("none"), None).summarize({"cg/0": run(4.0, 6.0)})
 
-    assert result["overall"] == dict.fromkeys(("mean_error", "worst_error", "share", "correlation"))
+    assert result["overall"] == dict.fromkeys(("mean_error", "worst_error", "share", "correlation", "together"))
     assert set(result["reached"].values()) == {False}
+
+
+def test_the_conditions_of_all_programs_have_one_rank_correlation_as_multiples_of_their_references():
+    """By their seconds the longer program would always be last, whatever is predicted of it."""
+    scale = Scale({"cg": Program("cg"), "mg": Program("mg")}, 2, 1)
+    took = {"cg/reference": 1.0, "cg/0": 1.1, "cg/1": 1.4, "mg/reference": 10.0, "mg/0": 12.0, "mg/1": 13.0}
+    predicted = {"cg/0": 1.0, "cg/1": 1.5, "mg/0": 13.0, "mg/1": 14.0}
+    done = {key: run(seconds, predicted.get(key, seconds)) for key, seconds in took.items()}
+
+    overall = Skeletons(scale, 1, Path("none"), None).summarize(done)["overall"]
+
+    assert overall["correlation"] == pytest.approx(1.0)
+    assert overall["together"] == pytest.approx(1.0)
+    done["mg/1"] = run(13.0, 9.0)
+    overall = Skeletons(scale, 1, Path("none"), None).summarize(done)["overall"]
+    assert overall["correlation"] == pytest.approx(-1.0)
+    assert overall["together"] == pytest.approx(spearman([1.0, 1.5, 1.3, 0.9], [1.1, 1.4, 1.2, 1.3]))
 
 
 def test_at_least_twelve_conditions_and_seven_programs_and_references_first():
