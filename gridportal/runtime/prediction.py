@@ -43,13 +43,16 @@ def prediction(document: Mapping[str, Any], ranks: Sequence[RankTimes]) -> dict[
     weights = [each["times"] / (max(1, runs[number]) * each["part"]) for number, each in enumerate(segments)]
     waits = [waiting(each, document["comms"]) for each in segments]
     found = Executions(*(np.stack([rank.log[:, column] for rank in ranks]) for column in range(4)))
+    _end_with_their_master(segments, order, found)
     clock, worked, latest = stretched(order, weights, waits, found)
     recorded = sum(each["times"] * np.array(each["inside"]) for each in segments)
     seen = clock - worked
     unseen = np.array(application["unseen"]) * np.divide(seen, recorded, out=np.ones_like(seen), where=recorded > 0)
     paces = [rank.worked / rank.asked if rank.asked >= _ENOUGH_WORK else 1.0 for rank in ranks]
     part = steady(latest, loops)
-    communicating, working = part * (seen + unseen), part * np.array(application["work"]) * paces
+    alone = np.array(application["work"]) - np.array(application.get("farmed", 0.0))
+    communicating = part * (seen + unseen)
+    working = part * (alone * np.array(paces) + _farmed(segments, order, weights, found))
     rank = int(np.argmax(communicating + working))
     return {
         "seconds": max(each.seconds for each in ranks),
@@ -59,6 +62,27 @@ def prediction(document: Mapping[str, Any], ranks: Sequence[RankTimes]) -> dict[
         "work": ranks[rank].worked,
         "work_asked": ranks[rank].asked,
     }
+
+
+def _end_with_their_master(segments: Sequence[Mapping[str, Any]], order: Sequence[int], found: Executions) -> None:
+    """For the workers of a farm, too, all tasks are given when its master has given them: to get the last one late is
+    to be late once, not as often as the farm stands for."""
+    masters = [
+        next((op["master"] for line in each["ranks"] for op in line if op["op"] == "master"), None) for each in segments
+    ]
+    for k, number in enumerate(order):
+        master = masters[number]
+        if master is not None:
+            np.minimum(found.ended[:, k], found.ended[master, k], out=found.ended[:, k])
+
+
+def _farmed(
+    segments: Sequence[Mapping[str, Any]], order: Sequence[int], weights: Sequence[float], found: Executions
+) -> Floats:
+    """Seconds of work of each rank in farms: who does how much of it is found out here, and no trace knows."""
+    farms = [any("ranks" in op for line in segment["ranks"] for op in line) for segment in segments]
+    counted = np.array([weights[number] * farms[number] for number in order])
+    return found.worked @ counted  # type: ignore[no-any-return]
 
 
 def executions(schedule: Sequence[Any]) -> tuple[list[int], list[list[int]]]:

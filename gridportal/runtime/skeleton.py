@@ -69,7 +69,7 @@ class SkeletonRun:
         first, arrived = self.work.seconds - before, time.perf_counter()
         for step in line.steps:
             step()
-        self.log.append((arrived, time.perf_counter(), first, self.work.seconds - before))
+        self.log.append(line.times((arrived, time.perf_counter(), first, self.work.seconds - before)))
 
 
 def main(arguments: list[str] | None = None) -> int:

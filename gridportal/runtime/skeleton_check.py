@@ -15,6 +15,8 @@ MOST_RUNS = 5_000_000
 _MOST, _MOST_RANKS, _MOST_DEPTH = 1e18, 4096, 60
 _MOST_TAG = 2**31 - 1
 _LEAST_PART = 1e-12  # divided by
+_FARMING = frozenset({"master", "worker", "closing"})
+_MOST_FARMED, _MOST_TASKS = 2**31 - 1, 32_000  # a task's number is the tag of its message
 _COUNTED = frozenset({"allgatherv", "alltoallv", "alltoallw"})
 _AT_ROOT = frozenset({"gatherv", "scatterv"})
 _COLLECTIVES = (
@@ -52,6 +54,7 @@ def runnable(document: Any) -> Mapping[str, Any]:
     for name in ("work", "unseen"):
         figures = application.get(name) if isinstance(application, dict) else None
         _figures(figures, f"skeleton application.{name}", ranks)
+    _figures(application.get("farmed", [0] * ranks), "skeleton application.farmed", ranks)
     comms = _comms(document.get("comms"), ranks)
     segments = _list(document.get("segments"), "skeleton segments")
     for index, segment in enumerate(segments):
@@ -108,8 +111,37 @@ def _check_op(op: Any, where: str, rank: int, ranks: int, comms: Mapping[str, Se
         _check_message(op, where, ranks, _ENDS[kind])
     elif isinstance(kind, str) and kind in _COLLECTIVES:
         _check_collective(op, where, rank, comms)
+    elif isinstance(kind, str) and kind in _FARMING:
+        _check_farm(op, where, rank, ranks)
     elif kind != "nothing":
-        raise InputError(where, op, "work, send, ssend, recv, sendrecv, wait or a collective")
+        raise InputError(
+            where, op, "work, send, ssend, recv, sendrecv, wait, a collective, or master, worker or closing"
+        )
+
+
+def _check_farm(op: Mapping[str, Any], where: str, rank: int, ranks: int) -> None:
+    master = _whole(op.get("master"), f"{where}.master", 0, ranks - 1)
+    workers = [_whole(worker, f"{where}.ranks", 0, ranks - 1) for worker in _list(op.get("ranks"), f"{where}.ranks")]
+    if len(workers) < 2 or len({master, *workers}) != len(workers) + 1:
+        raise InputError(f"{where}.ranks", workers, "two ranks or more, each of them once, and not the master")
+    if rank not in {master, *workers} or (op["op"] != "closing" and (op["op"] == "master") != (rank == master)):
+        raise InputError(where, op["op"], f"what rank {rank} is in this farm")
+    for name in ("last", "bytes"):
+        _whole(op.get(name), f"{where}.{name}", 0, _MOST_FARMED)
+    if op["op"] != "closing":
+        _check_tasks(op, where)
+
+
+def _check_tasks(op: Mapping[str, Any], where: str) -> None:
+    _figure(op.get("seconds"), f"{where}.seconds")
+    _whole(op.get("given"), f"{where}.given", 0, MOST_RUNS)
+    tasks = _list(op.get("tasks"), f"{where}.tasks")
+    if not 1 <= len(tasks) <= _MOST_TASKS:
+        raise InputError(f"{where}.tasks", f"{len(tasks)} tasks", f"1 to {_MOST_TASKS:,}")
+    for task in tasks:
+        _figures(task, f"{where}.tasks", 3, "seconds, bytes back and bytes out")
+        for size in task[1:]:
+            _whole(size, f"{where}.tasks", 0, _MOST_FARMED)
 
 
 def _check_message(op: Mapping[str, Any], where: str, ranks: int, names: Sequence[str]) -> None:
@@ -164,11 +196,11 @@ def _list(value: Any, where: str) -> list[Any]:
     return value
 
 
-def _figures(value: Any, where: str, ranks: int) -> None:
+def _figures(value: Any, where: str, number: int, of: str = "one for each rank") -> None:
     for figure in _list(value, where):
         _figure(figure, where)
-    if len(value) != ranks:
-        raise InputError(where, value, f"{ranks} numbers, one for each rank")
+    if len(value) != number:
+        raise InputError(where, value, f"{number} numbers, {of}")
 
 
 def _figure(value: Any, where: str) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 from gridportal.base.errors import InputError
+from gridportal.runtime.task_farm import FARMING, TaskFarm, Times
 from gridportal.runtime.work import Work
 
 Step = Callable[[], object]
@@ -24,10 +25,12 @@ _REDUCING = frozenset({"reduce", "allreduce", "scan", "exscan", "reduce_scatter"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A rank's line of a segment: seconds of work before its first call, and all from that call on."""
+    """A rank's line of a segment: seconds of work before its first call, and all from that call on; what times of it
+    count to another one."""
 
     work: Step
     steps: list[Step]
+    times: Callable[[Times], Times]
 
 
 class Buffers:
@@ -49,12 +52,18 @@ def _nothing() -> None:
     """For a line that begins with a call."""
 
 
+def _same(times: Times) -> Times:
+    """For a line that is no farm's."""
+    return times
+
+
 class Program:
     """This rank's lines of all segments, compiled. Collective over `comm`: makes the communicators."""
 
     def __init__(self, comm: MPI.Intracomm, document: Mapping[str, Any], work: Work) -> None:
         self._world, self._work = comm, work
         self._buffers = Buffers()
+        self._farm = TaskFarm(comm, work)
         self._requests: dict[int, MPI.Request] = {}
         rank = comm.Get_rank()
         self._comms = {name: self._made(members) for name, members in sorted(document["comms"].items())}
@@ -68,6 +77,7 @@ class Program:
                 size = comm.Get_size()
                 comm.Alltoall(np.zeros(8 * size, dtype=np.uint8), np.zeros(8 * size, dtype=np.uint8))
         peers = {op[end] for line in self._lines for op in line for end in ("to", "from") if end in op}
+        peers |= {rank for line in self._lines for op in line if op["op"] in FARMING for rank in self._farm.peers(op)}
         mutual = sorted(peers)
         hello, back = np.zeros(_HELLO, dtype=np.uint8), [np.zeros(_HELLO, dtype=np.uint8) for _ in mutual]
         waiting = [self._world.Irecv(room, peer) for room, peer in zip(back, mutual, strict=True)]
@@ -102,7 +112,8 @@ class Program:
         ops = [op for op in line if op["op"] != "nothing"]
         first = next((at for at, op in enumerate(ops) if op["op"] != "work"), len(ops))
         work = [self._step(op) for op in ops[:first]]
-        return Compiled(work[0] if work else _nothing, [*work[1:], *(self._step(op) for op in ops[first:])])
+        times = partial(self._farm.times, ops[0]) if ops and ops[0]["op"] in FARMING else _same
+        return Compiled(work[0] if work else _nothing, [*work[1:], *(self._step(op) for op in ops[first:])], times)
 
     def _step(self, op: Mapping[str, Any]) -> Step:
         kind = op["op"]
@@ -110,6 +121,8 @@ class Program:
             return partial(self._work.do, op["seconds"])
         if kind == "wait":
             return partial(self._wait, tuple(op["slots"]))
+        if kind in FARMING:
+            return self._farm.step(op)
         call = self._message(kind, op) if "comm" not in op else self._collective(kind, op)
         slot = op.get("slot")
         return call if slot is None else partial(self._begin, slot, call)

@@ -70,6 +70,10 @@ def waiting(segment: Mapping[str, Any], comms: Mapping[str, Sequence[int]]) -> W
                 elif op["op"] not in _TO_ROOT or root is None or root == rank:
                     groups.setdefault((op["comm"], root), ([], comms[op["comm"]]))[0].append(rank)
                 continue
+            if op["op"] == "closing":
+                pairs.update((rank, other) for other in (op["ranks"] if rank == op["master"] else [op["master"]]))
+            elif "ranks" in op:  # a farm is played by all of its ranks together
+                groups.setdefault(("farm", op["master"]), ([], [op["master"], *op["ranks"]]))[0].append(rank)
             if "from" in op:
                 pairs.add((rank, op["from"]))
             if "to" in op and (op["op"] == "ssend" or op["bytes"] >= _RENDEZVOUS):

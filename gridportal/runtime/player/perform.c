@@ -111,6 +111,8 @@ void perform(const struct plan *plan, const struct op *op, MPI_Request *requests
         work(op->seconds);
     else if (op->kind == WAIT)
         await(plan, op, requests);
+    else if (op->kind < SEND)
+        farm(op);
     else if (op->kind < BARRIER && request)
         begin_message(op, request);
     else if (op->kind < BARRIER)

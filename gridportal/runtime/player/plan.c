@@ -13,9 +13,10 @@
 #define MOST_SLOTS 1000000
 #define MOST_DEPTH 64
 #define MOST_RUNS 5000000
+#define MOST_TASKS 32000 /* a task's number is a tag, and MPI promises so many */
 
 static const char *const names[KINDS] = {
-    "work", "wait", "send", "ssend", "recv", "sendrecv", "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv",
+    "work", "wait", "master", "worker", "closing", "send", "ssend", "recv", "sendrecv", "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv",
     "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce", "allreduce", "reduce_scatter",
     "reduce_scatter_block", "scan", "exscan",
 };
@@ -222,6 +223,37 @@ static void read_message(struct reader *in, struct op *op)
     op->slot = (int)whole(in, NO_SLOT, MOST_SLOTS - 1);
 }
 
+static void read_tasks(struct reader *in, struct op *op)
+{
+    op->n_tasks = (int)whole(in, 0, MOST_TASKS);
+    if (in->own && !in->failed)
+        op->tasks = room(in, (size_t)op->n_tasks, sizeof *op->tasks);
+    for (int i = 0; i < op->n_tasks && !in->failed; i++) {
+        struct task task = {figure(in, 1e9), (int)whole(in, 0, INT_MAX), (int)whole(in, 0, INT_MAX)};
+        if (in->own && !in->failed)
+            op->tasks[i] = task;
+    }
+    if (!op->n_tasks && op->kind != CLOSING)
+        fail(in, "The plan has a farm without tasks.");
+}
+
+static void read_farm(struct reader *in, struct op *op)
+{
+    op->seconds = figure(in, 1e9);
+    op->bytes = whole(in, 0, INT_MAX);
+    op->last = (int)whole(in, 0, INT_MAX);
+    op->given = (int)whole(in, 0, MOST_RUNS);
+    op->n_ranks = (int)whole(in, 1, in->plan->ranks);
+    if (in->own && !in->failed)
+        op->farm_ranks = room(in, (size_t)op->n_ranks, sizeof(int));
+    for (int i = 0; i < op->n_ranks && !in->failed; i++) {
+        int rank = (int)whole(in, 0, in->plan->ranks - 1);
+        if (in->own && !in->failed)
+            op->farm_ranks[i] = rank;
+    }
+    read_tasks(in, op);
+}
+
 static struct op read_op(struct reader *in)
 {
     struct op op;
@@ -233,6 +265,8 @@ static struct op read_op(struct reader *in)
         op.seconds = figure(in, 1e9);
     else if (op.kind == WAIT)
         read_wait(in, &op);
+    else if (op.kind < SEND)
+        read_farm(in, &op);
     else if (op.kind < BARRIER)
         read_message(in, &op);
     else

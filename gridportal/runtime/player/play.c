@@ -3,7 +3,8 @@
  * this machine does and which MPI this is.
  *
  * Every rank runs its own line of each segment in the order of the schedule, and notes of each execution when it came to
- * the first call, when it was through, and its work before that call and in all. Rank 0 leaves these times in TIMES;
+ * the first call, when it was through, and its work before that call and in all; of a worker in a farm what it did after its
+ * last task was given to it counts to the closing. Rank 0 leaves these times in TIMES;
  * gridportal.runtime.prediction makes of them how long the application would take. Ends with 2 and one sentence for
  * what cannot be played. */
 #define _POSIX_C_SOURCE 200809L
@@ -46,6 +47,13 @@ static void segment(const struct plan *plan, int number)
         perform(plan, op, requests);
     record->ended = now();
     record->worked = worked - before;
+    if (line->n && plan->ops[line->first].kind == WORKER) {
+        record->ended = farm_times.handed;
+        record->worked -= farm_times.last_work;
+    } else if (line->n && plan->ops[line->first].kind == CLOSING && plan->ops[line->first].n_ranks == 1) {
+        *record = (struct record){farm_times.handed + farm_times.last_work, farm_times.stopped, farm_times.last_work,
+                                  farm_times.last_work};
+    }
 }
 
 static void body(const struct plan *plan, int at, int end)

@@ -12,10 +12,16 @@
 #define SENTENCE 240
 
 enum kind {
-    WORK, WAIT, SEND, SSEND, RECV, SENDRECV,
+    WORK, WAIT, MASTER, WORKER, CLOSING, SEND, SSEND, RECV, SENDRECV,
     BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW,
     REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN,
     KINDS
+};
+
+/* What a master hands out: work, and the bytes of its result and of the message that gives it. */
+struct task {
+    double seconds;
+    int back, out;
 };
 
 /* One operation of this rank. Ranks are those of MPI_COMM_WORLD, sizes bytes; `root` is a rank of the communicator.
@@ -26,6 +32,9 @@ struct op {
     int n_slots, n_counts, n_from;
     double seconds;
     long long bytes, from_bytes;
+    int given, last, n_ranks, n_tasks; /* of a farm: tasks to give, bytes of the last message; who is at the other end */
+    int *farm_ranks;
+    struct task *tasks;
     int *slots;
     long long *counts, *from_counts;
     int prepared;
@@ -73,6 +82,14 @@ void connect_peers(const struct plan *plan);
 
 /* perform.c: one operation; `requests` has two for each slot, and as much room again */
 void perform(const struct plan *plan, const struct op *op, MPI_Request *requests);
+
+/* farm.c: a master gives tasks to whoever comes first; `handed` is when a worker got its last one, `last_work` what that
+ * took of its work, `stopped` when it was let go */
+struct farm_times {
+    double handed, last_work, stopped;
+};
+extern struct farm_times farm_times;
+void farm(const struct op *op);
 
 /* work.c: work of a known amount */
 extern double worked, asked;

@@ -168,6 +168,20 @@ static int prepare_message(struct op *op, struct sizes *sizes, char *problem)
     return 0;
 }
 
+/* Room for the largest message of a farm in each direction. */
+static void prepare_farm(struct op *op, struct sizes *sizes)
+{
+    long long back = op->bytes, out = op->last;
+    for (int i = 0; i < op->n_tasks; i++) {
+        most(&back, op->tasks[i].back);
+        most(&out, op->tasks[i].out);
+    }
+    long long larger = back > out ? back : out;
+    op->from_count = (int)larger;
+    most(&sizes->out, larger);
+    most(&sizes->in[0], larger);
+}
+
 /* Written, for memory that nobody touched costs less to send. */
 static void *memory(long long size)
 {
@@ -223,6 +237,8 @@ static int prepare_ops(struct plan *plan, char *problem)
             failed = prepare_collective(plan, op, &sizes, problem);
         else if (op->kind >= SEND)
             failed = prepare_message(op, &sizes, problem);
+        else if (op->kind >= MASTER)
+            prepare_farm(op, &sizes);
     }
     failed = failed || make_buffers(plan, &sizes, problem);
     free(sizes.in);
@@ -281,6 +297,8 @@ void connect_peers(const struct plan *plan)
     }
     for (int i = 0; i < plan->n_ops && peer; i++) {
         const struct op *op = &plan->ops[i];
+        for (int k = 0; k < op->n_ranks; k++)
+            peer[op->farm_ranks[k]] = 1;
         if (op->kind < SEND || op->kind > SENDRECV)
             continue;
         if (op->to >= 0)

@@ -36,6 +36,39 @@ GOOD: dict[str, Any] = {
     "schedule": [{"loop": 3, "body": [0]}],
 }
 LINE = ("segments", 0, "ranks", 0)
+FARM: dict[str, Any] = {"op": "master", "master": 0, "ranks": [1, 2], "given": 9, "last": 4, "seconds": 0.0, "bytes": 8}
+
+
+def farming(**changes: Any) -> dict[str, Any]:
+    """A skeleton of three ranks, of which the first is the master of a farm."""
+    master = {**FARM, "tasks": [[0.1, 8, 4]], **changes}
+    lines = [[master], *[[{**FARM, "tasks": [[0.1, 8, 4]], "op": "worker"}]] * 2]
+    alone = {"work": [1.0] * 3, "unseen": [0.0] * 3}
+    segment = {"times": 1, "part": 0.1, "inside": [0.1] * 3, "ranks": lines}
+    return {**GOOD, "ranks": 3, "comms": {}, "application": alone, "segments": [segment], "schedule": [0]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"op": "worker"}, "what rank 0 is in this farm"),
+        ({"master": 3}, "master is 3; accepted is a whole number from 0 to 2"),
+        ({"ranks": [1]}, "two ranks or more"),
+        ({"ranks": [1, 1]}, "two ranks or more"),
+        ({"ranks": [0, 1]}, "two ranks or more"),
+        ({"given": -1}, "given is -1"),
+        ({"last": 2**31}, "last is 2147483648"),
+        ({"bytes": None}, "bytes is empty"),
+        ({"tasks": []}, "tasks is '0 tasks'"),
+        ({"tasks": [[0.1, 8]]}, "3 numbers, seconds, bytes back and bytes out"),
+        ({"tasks": [[0.1, 8, 0.5]]}, "tasks is 0.5"),
+    ],
+)
+def test_a_farm_that_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> None:
+    assert runnable(farming())
+    with pytest.raises(InputError) as refused:
+        runnable(farming(**changes))
+    assert said in str(refused.value)
 
 
 def changed(path: tuple[Any, ...], value: Any) -> dict[str, Any]:

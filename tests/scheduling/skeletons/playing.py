@@ -100,3 +100,15 @@ def everything() -> dict[str, Any]:
     """All operations there are, three times."""
     lines = [[{"op": "work", "seconds": 1e-4}, {"op": "nothing"}, *messages(r), *collectives(r)] for r in _EVERYBODY]
     return document(lines, [{"loop": 1, "body": [{"loop": 2, "body": [0]}]}, 0])
+
+
+def farm(tasks: list[list[float]], given: int) -> dict[str, Any]:
+    """A skeleton of a master and two workers, with a tenth of the tasks of its program."""
+    whole = {"master": 0, "ranks": [1, 2], "last": 4, "bytes": 100_000}
+    head = {**whole, "given": given, "seconds": 0.0, "tasks": tasks}
+    of = document([[{"op": "master", **head}], *[[{"op": "worker", **head, "bytes": 8}]] * 2], [0, 1], times=1)
+    closing = {"times": 1, "part": 1.0, "inside": [0.0] * RANKS, "ranks": [[{"op": "closing", **whole}]] * RANKS}
+    of["segments"][0]["part"] = 0.1
+    of["segments"].append(closing)
+    of["comms"] = {}
+    return of

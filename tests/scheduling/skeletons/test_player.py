@@ -15,10 +15,12 @@ import pytest
 
 from gridportal.base import run_files
 from gridportal.base.errors import BackendError
+from gridportal.runtime import player_times
+from scheduling.runs.adapters import player as players
 from scheduling.skeletons.adapters import skeleton_runs
 from scheduling.skeletons.core.skeleton.player_plan import plan
 from tests.scheduling.portal import wait_for
-from tests.scheduling.skeletons.playing import LAUNCHERS, MPICH, RANKS, document, everything, player
+from tests.scheduling.skeletons.playing import LAUNCHERS, MPICH, RANKS, document, everything, farm, player
 
 Plays = Callable[..., dict[str, Any]]
 
@@ -69,6 +71,33 @@ def test_times_are_those_of_the_skeleton(plays: Plays) -> None:
     assert found["predicted"] > 5 * found["seconds"]
 
 
+@pytest.mark.parametrize("mpicc", LAUNCHERS, ids=["mpich", "openmpi"])
+def test_a_master_gives_the_next_task_to_whoever_comes_first(cache: Path, tmp_path: Path, mpicc: str) -> None:
+    """The first task is as long as ninety of the others together: who has it gets no other one."""
+    ours, of = player(mpicc, cache), farm([[0.45, 100_000, 4], *[[0.005, 100_000, 70_000]] * 20], 21)
+    (tmp_path / "plan").write_text(plan(of, players.rates(ours.program()).near, 0.0))
+    argv = [word.format(ranks=RANKS) for word in LAUNCHERS[mpicc]]
+    subprocess.run(
+        [*argv, str(ours.program()), str(tmp_path / "plan"), str(tmp_path / "times")], timeout=60, check=True
+    )
+
+    played = player_times.read((tmp_path / "times").read_bytes(), RANKS, 2)
+
+    assert sorted(rank.asked for rank in played.ranks) == pytest.approx([0.0, 0.1, 0.45])
+    long = max(played.ranks, key=lambda rank: rank.asked)
+    main, closing = long.log
+    assert main[3] < closing[3]
+    assert main[3] + closing[3] == pytest.approx(long.worked)
+    assert main[1] < closing[0] <= closing[1]
+
+
+def test_the_python_player_gives_tasks_alike(tmp_path: Path) -> None:
+    file = tmp_path / run_files.SKELETON
+    file.write_text(json.dumps(farm([[0.002, 100_000, 4]] * 5, 30)))
+    found = skeleton_runs.here(file, RANKS, 60.0)
+    assert found["predicted"] > 5 * found["seconds"]
+
+
 PLAN = plan(everything(), 1e5, 2e4)
 
 
@@ -91,6 +120,8 @@ PLAN = plan(everything(), 1e5, 2e4)
         (PLAN.replace("send 1 100 5", f"send 1 {10**13} 5"), "There is too little memory for the skeleton's messages."),
         (PLAN.replace("wait 17", "wait 1000000", 1), "The plan"),
         ("x" * 100_000, "The plan"),
+        (PLAN.replace("send 1 100 5 -1", "master 0 8 4 9 2 1 2 0"), "The plan has a farm without tasks."),
+        (PLAN.replace("send 1 100 5 -1", "master 0 8 4 9 4 1 2 1 2"), "where a whole number from 1 to 3 is expected"),
     ],
 )
 def test_what_cannot_be_played_is_refused_with_one_sentence(cache: Path, tmp_path: Path, text: str, said: str) -> None:

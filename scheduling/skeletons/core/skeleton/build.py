@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from gridportal.base.errors import ImpossibleError, InputError
 from scheduling.profiles.core.trace import Trace, steps
+from scheduling.skeletons.core.skeleton.farms import gathered
 from scheduling.skeletons.core.skeleton.folding import fold
 from scheduling.skeletons.core.skeleton.kinds import Segment, kinds
-from scheduling.skeletons.core.skeleton.ops import events
+from scheduling.skeletons.core.skeleton.ops import Event, events
 from scheduling.skeletons.core.skeleton.replay import meet
 from scheduling.skeletons.core.skeleton.scaling import Scaled, scale
 from scheduling.skeletons.core.skeleton.stand_ins import exchanges
+from scheduling.skeletons.core.skeleton.task_farm import FARM
 
 MOST_EVENTS = 5_000_000
 
@@ -62,7 +65,7 @@ def build(trace: Trace, *, target: float) -> Skeleton:
         )
     exchanged = exchanges(trace)
     lines = [list(events(trace, process, exchanged)) for process in trace.processes]
-    segments, row = kinds(lines, meet(lines, trace.comms))
+    segments, row = _segments(lines, trace)
     if not row:
         raise ImpossibleError(
             f"{trace.program or 'The program'} sends no messages, so it has no communication skeleton."
@@ -88,6 +91,18 @@ def build(trace: Trace, *, target: float) -> Skeleton:
         target=target,
         pace=_pace(trace),
     )
+
+
+def _segments(lines: Sequence[list[Event]], trace: Trace) -> tuple[list[Segment], list[int]]:
+    """The kinds of segments, and the run as a row of them; farms are segments of their own."""
+    meeting = meet(lines, trace.comms)
+    changed, farms = gathered(lines, meeting)
+    if not farms:
+        return kinds(lines, meeting)
+    segments, row = kinds(changed, meet(changed, {**trace.comms, FARM: tuple(range(trace.ranks))}))
+    for segment in segments:
+        segment.farm = farms.get(segment.ops[0][0]) if segment.ops[0] else None
+    return segments, row
 
 
 def _pace(trace: Trace) -> float:

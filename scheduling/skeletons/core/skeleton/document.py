@@ -8,7 +8,13 @@
               each rank], "ranks": [[OP]]}
     OP       {"op": "work", "seconds"} | {"op": "wait", "slots"}
              | {"op": "send" | "ssend" | "recv" | "sendrecv", "to", "bytes", "tag", "from", "from_bytes", "from_tag"}
-             | {"op": collective, "comm", "bytes", "root", "counts", "from_counts"}, with "slot" where it only begins.
+             | {"op": collective, "comm", "bytes", "root", "counts", "from_counts"}, with "slot" where it only begins
+             | {"op": "master" | "worker", "master", "ranks": [workers], "given": tasks, "last": bytes, "seconds",
+                "bytes", "tasks": [[seconds, bytes back, bytes out]]}
+             | {"op": "closing", "master", "ranks", "last", "bytes"}
+
+A farm is two segments: until the master has given all tasks, `tasks` in turn, and until it has let all workers go.
+"farmed" in "application", which may be left out, is the part of "work" that was done in farms.
 
 `rate` says how much of the work of gridportal.runtime.work one cpu second is where the trace was made; `player` says it
 of the player in C, {"near": units/s in registers, "far": units/s through memory}, and may be left out, as may `far`.
@@ -24,6 +30,7 @@ from scheduling.skeletons.core.skeleton.build import Skeleton
 from scheduling.skeletons.core.skeleton.folding import Repeat, Tree
 from scheduling.skeletons.core.skeleton.kinds import Segment
 from scheduling.skeletons.core.skeleton.ops import Op
+from scheduling.skeletons.core.skeleton.task_farm import FARM, shortened
 
 VERSION = 1
 EXCHANGES = ("alltoallv", "alltoallw")
@@ -34,8 +41,12 @@ _LEAST_BYTES = 16384
 def document(skeleton: Skeleton, *, rate: float, player: Mapping[str, float] | None = None) -> dict[str, object]:
     """The document of `skeleton`; `rate` as gridportal.runtime.work.measured_rate tells it, `player` as the player in C
     that its program's MPI has: what the trace itself says of the time when it was made goes before it."""
-    numbers = {kind: index for index, kind in enumerate(sorted(skeleton.scaled.runs))}
-    used = [_segment(skeleton.segments[kind], skeleton.scaled.part[kind], skeleton.comms) for kind in numbers]
+    numbers: dict[int, list[int]] = {}
+    used: list[dict[str, object]] = []
+    for kind in sorted(skeleton.scaled.runs):
+        entries = _entries(skeleton.segments[kind], skeleton.scaled.part[kind], skeleton.comms)
+        numbers[kind] = list(range(len(used), len(used) + len(entries)))
+        used += entries
     return {
         "version": VERSION,
         "program": skeleton.program,
@@ -51,6 +62,7 @@ def document(skeleton: Skeleton, *, rate: float, player: Mapping[str, float] | N
             "working": fmean(skeleton.working),
             "work": list(skeleton.work),
             "unseen": _unseen(skeleton),
+            **_farmed(skeleton),
         },
         "comms": _comms(skeleton),
         "segments": used,
@@ -71,21 +83,46 @@ def _unseen(skeleton: Skeleton) -> list[float]:
     ]
 
 
+def _farmed(skeleton: Skeleton) -> dict[str, list[float]]:
+    farms = [segment for kind in skeleton.scaled.runs if (segment := skeleton.segments[kind]).farm is not None]
+    if not farms:
+        return {}
+    return {"farmed": [sum(farm.times * sum(farm.work[rank]) for farm in farms) for rank in range(skeleton.ranks)]}
+
+
 def _comms(skeleton: Skeleton) -> dict[str, list[int]]:
     used = {
         op.comm
         for kind in skeleton.scaled.runs
         for line in skeleton.segments[kind].ops
         for op in line
-        if not _is_message(op)
+        if not _is_message(op) and op.comm != FARM
     }
     return {name: list(skeleton.comms[name]) for name in sorted(used)}
 
 
-def _schedule(tree: Tree, numbers: dict[int, int]) -> list[Any]:
+def _schedule(tree: Tree, numbers: Mapping[int, Sequence[int]]) -> list[Any]:
+    schedule: list[Any] = []
+    for node in tree:
+        if isinstance(node, Repeat):
+            schedule.append({"loop": node.count, "body": _schedule(node.body, numbers)})
+        else:
+            schedule.extend(numbers[node])
+    return schedule
+
+
+def _entries(segment: Segment, part: float, comms: Mapping[str, Sequence[int]]) -> list[dict[str, object]]:
+    """A segment of the document, or two for a farm."""
+    if segment.farm is None:
+        return [_segment(segment, part, comms)]
+    short, farm = shortened(segment.farm, part), segment.farm
+    ranks = range(len(segment.ops))
+    active = {farm.master, *farm.workers}
+    first = [[short.op(rank, _bytes)] if rank in active else [] for rank in ranks]
+    last = [[short.closing()] if rank in active else [] for rank in ranks]
     return [
-        {"loop": node.count, "body": _schedule(node.body, numbers)} if isinstance(node, Repeat) else numbers[node]
-        for node in tree
+        {"times": segment.times, "part": short.part, "inside": segment.inside, "ranks": first},
+        {"times": segment.times, "part": short.size, "inside": [0.0 for _ in ranks], "ranks": last},
     ]
 
 

@@ -11,6 +11,7 @@ from scheduling.skeletons.core.skeleton.ops import Event, Op, is_any
 from scheduling.skeletons.core.skeleton.replay import Meeting
 from scheduling.skeletons.core.skeleton.segments import Cut, cuts
 from scheduling.skeletons.core.skeleton.similar import Ops, mean_sizes, shape, similar_sizes, similar_work
+from scheduling.skeletons.core.skeleton.task_farm import Farm
 
 #: Above this, in seconds, kinds are told apart when their work differs by more than about a factor of four. Less is
 #: not: executions that differ by noise would become kinds of their own, each too rare to run in its full size.
@@ -27,6 +28,7 @@ class Segment:
     """What all ranks did between two cuts: `ops[rank]`, and of each the mean seconds over `times` executions.
 
     `work[rank][k]` cpu seconds before the k-th operation, `inside[rank]` wall seconds inside MPI, `wall[rank]` both.
+    A farm is one operation of all ranks.
     """
 
     ops: tuple[tuple[Op, ...], ...]
@@ -34,6 +36,7 @@ class Segment:
     work: list[list[float]] = field(default_factory=list)
     inside: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
+    farm: Farm | None = None
 
     @property
     def seconds(self) -> float:

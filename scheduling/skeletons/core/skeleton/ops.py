@@ -69,7 +69,7 @@ class Op:
     """One operation. Ranks are those of MPI_COMM_WORLD, sizes bytes.
 
     kind: send, ssend, recv, sendrecv, wait, or a collective by its name; `starts` is true when it only begins, under
-    the number `slot`, what a wait on `slots` ends.
+    the number `slot`, what a wait on `slots` ends. `anybody`: whoever came first was received from.
     """
 
     kind: str
@@ -85,6 +85,7 @@ class Op:
     starts: bool = False
     slot: int | None = None
     slots: tuple[int, ...] = ()
+    anybody: bool = False
 
     @property
     def sends(self) -> bool:
@@ -134,16 +135,20 @@ def events(trace: Trace, process: Process, exchanged: stand_ins.Exchanges) -> It
 
 
 class _Reader:
-    """Remembers which slots hold persistent requests, and how many fences each window had."""
+    """Remembers which slots hold persistent requests, how many fences each window had, and whether the last probe was
+    for a message from anybody."""
 
     def __init__(self, trace: Trace, rank: int, exchanged: stand_ins.Exchanges) -> None:
         self._trace, self._rank = trace, rank
         self._persistent: dict[int, Op] = {}
         self._exchanged = exchanged
         self._fences: Counter[str] = Counter()
+        self._probed_anybody = False
 
     def ops(self, call: Call) -> Iterator[Op]:
         name = call.call.removeprefix("MPI_")
+        if name.endswith("robe"):
+            self._probed_anybody = is_any(call.source)
         if call.call in _NOTHING or name.startswith("Type_") or self._is_exchanged(call):
             return
         if name.startswith(("Win_", "File_")):
@@ -202,7 +207,9 @@ class _Reader:
                 slot=slot,
             )
         if plain in _RECEIVES:
-            return Op("recv", comm, source=call.source, recv_tag=call.tag, starts=starts, slot=slot)
+            anybody = self._probed_anybody or is_any(call.source)
+            self._probed_anybody = False
+            return Op("recv", comm, source=call.source, recv_tag=call.tag, starts=starts, slot=slot, anybody=anybody)
         if plain in ("Sendrecv", "Sendrecv_replace"):
             return Op(
                 "sendrecv",

@@ -6,11 +6,14 @@
     SEGMENT  for each rank how many operations, and these
     OP       work SECONDS | wait COUNT SLOT... | send TO BYTES TAG SLOT | ssend as send | recv FROM BYTES TAG SLOT
              | sendrecv TO BYTES TAG FROM BYTES TAG SLOT | COLLECTIVE COMM BYTES ROOT SLOT COUNT BYTES... COUNT BYTES...
+             | master SECONDS BYTES LAST GIVEN COUNT RANK... COUNT TASK... | worker as master | closing as master
+    TASK     SECONDS, bytes of the result, bytes of the message that gives it
     BODY     COUNT, and as many of: run SEGMENT | loop TIMES BODY
 
 NEAR and FAR are units of work for each cpu second where the trace was made, STREAMING the part of all work that goes
 through memory. Slots are small numbers of the rank, -1 for a call that blocks; ROOT is a rank of the communicator; the
-two lists of a collective are the bytes for each of its ranks, and those that come from each; none is 0.
+two lists of a collective are the bytes for each of its ranks, and those that come from each; none is 0. The ranks of a
+master are its workers, those of a worker its master.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ def plan(document: Mapping[str, Any], near: float, far: float, streaming: float 
     lines.append(f"comms {len(comms)}")
     lines.extend(_numbers([len(members), *members]) for members in comms.values())
     lines.append(f"segments {len(document['segments'])}")
-    ranks = [_Rank(comms) for _ in range(document["ranks"])]
+    ranks = [_Rank(rank, comms) for rank in range(document["ranks"])]
     for segment in document["segments"]:
         for rank, ops in zip(ranks, segment["ranks"], strict=True):
             lines.extend(rank.line(ops))
@@ -41,8 +44,8 @@ def plan(document: Mapping[str, Any], near: float, far: float, streaming: float 
 class _Rank:
     """Writes the operations of one rank; remembers which small number stands for which slot."""
 
-    def __init__(self, comms: Mapping[str, Sequence[int]]) -> None:
-        self._comms = comms
+    def __init__(self, rank: int, comms: Mapping[str, Sequence[int]]) -> None:
+        self._rank, self._comms = rank, comms
         self._numbers = {name: number for number, name in enumerate(comms)}
         self._slots: dict[int, int] = {}
 
@@ -61,6 +64,8 @@ class _Rank:
             return f"wait {_numbers([len(slots), *slots])}"
         if "comm" in op:
             return f"{kind} {_numbers(self._collective(op))}"
+        if "ranks" in op:
+            return _farm(op, self._rank)
         ends = [op[name] for name in ("to", "bytes", "tag", "from", "from_bytes", "from_tag") if name in op]
         return f"{kind} {_numbers([*ends, self._slot(op.get('slot'))])}"
 
@@ -72,6 +77,13 @@ class _Rank:
 
     def _slot(self, slot: int | None) -> int:
         return _BLOCKS if slot is None else self._slots.setdefault(slot, len(self._slots))
+
+
+def _farm(op: Mapping[str, Any], rank: int) -> str:
+    ranks = op["ranks"] if rank == op["master"] else [op["master"]]
+    tasks = [f"{float(seconds)!r} {back} {out}" for seconds, back, out in op.get("tasks", ())]
+    head = f"{op['op']} {float(op.get('seconds', 0.0))!r} {op['bytes']} {op['last']} {op.get('given', 0)}"
+    return " ".join([head, _numbers([len(ranks), *ranks]), str(len(tasks)), *tasks])
 
 
 def _body(body: Sequence[Any]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from gridportal.base.errors import InputError
@@ -64,6 +65,20 @@ def _check_segment(segment: Mapping[str, Any], where: str) -> None:
             for name in ("bytes", *(("seconds",) if op["op"] == "work" else ())):
                 if name in op or name == "seconds":
                     _check_figure(op.get(name), f"{place}.{name}")
+            if op["op"] in ("master", "worker"):
+                _check_farm(op, place)
+
+
+def _check_farm(op: Mapping[str, Any], where: str) -> None:
+    _check_figure(op.get("given"), f"{where}.given")
+    if not isinstance(op.get("ranks"), list) or not op["ranks"]:
+        raise InputError(f"{where}.ranks", op.get("ranks"), "a list of ranks")
+    tasks = op.get("tasks")
+    if not isinstance(tasks, list) or not all(isinstance(task, list) and len(task) == 3 for task in tasks):
+        raise InputError(f"{where}.tasks", tasks, "a list of tasks, each three numbers")
+    for task in tasks:
+        for value in task:
+            _check_figure(value, f"{where}.tasks")
 
 
 def _check_figure(value: Any, where: str) -> None:
@@ -84,10 +99,24 @@ def _row(segment: Mapping[str, Any], runs: int) -> Row:
         times=segment["times"],
         runs=runs,
         part=segment["part"],
-        bytes=sum(op["bytes"] for op in ops if "bytes" in op),
+        bytes=sum(map(_bytes, ops)),
         calls=Counter(op["op"] for op in ops if op["op"] != "work"),
-        work=max(sum(op["seconds"] for op in line if op["op"] == "work") for line in segment["ranks"]),
+        work=max(sum(map(_work, line)) for line in segment["ranks"]),
     )
+
+
+def _bytes(op: Mapping[str, Any]) -> int:
+    """Of a farm those of its tasks and results, with its master."""
+    if op["op"] == "master" and op["tasks"]:
+        return round(int(op["given"]) * fmean(back + out for _, back, out in op["tasks"]))
+    return 0 if op["op"] in ("worker", "closing") else int(op.get("bytes", 0))
+
+
+def _work(op: Mapping[str, Any]) -> float:
+    """Of a worker its part of the tasks, if all do as many."""
+    if op["op"] == "worker" and op["tasks"]:
+        return float(op["given"] * fmean(seconds for seconds, _, _ in op["tasks"]) / len(op["ranks"]))
+    return float(op["seconds"]) if op["op"] == "work" else 0.0
 
 
 def _count(body: list[Any], times: int, runs: Counter[int]) -> None:

@@ -67,6 +67,9 @@ class _Machine:
         return self._over(state)
 
     def _begin(self, rank: int, op: dict[str, Any]) -> dict[str, Any]:
+        if "ranks" in op:
+            op = {"comm": f"farm {op['master']} {op['op'] == 'closing'}", "members": [op["master"], *op["ranks"]]}
+            self.comms[op["comm"]] = op["members"]
         if "comm" in op:
             turn = self.turn[rank].get(op["comm"], 0)
             self.turn[rank][op["comm"]] = turn + 1

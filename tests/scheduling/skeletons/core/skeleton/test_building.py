@@ -107,10 +107,10 @@ def test_a_request_that_is_started_again_and_again_becomes_plain_messages():
 
 
 def test_a_receive_from_anybody_becomes_one_from_whoever_came():
-    shortened = made(programs.master(2, 10), 1e9)
+    shortened = made(programs.master(2, 4), 1e9)
 
     sources = Counter(op["from"] for op in unrolled(shortened, 0) if op["op"] == "recv")
-    assert sources == {1: 5, 2: 5}
+    assert sources == {1: 2, 2: 2}
 
 
 def test_each_rank_is_told_what_comes_in_an_exchange_of_unequal_parts():
