@@ -124,10 +124,10 @@ def refusal(verb: str) -> str:
 def job_policy(own: JobMovePolicy | None) -> str:
     """Whether a job is moved, and by which mode."""
     if own is not None and own.opted_out:
-        return "it is not to be moved, unless a person asks for it."
+        return "The portal does not move this job; a person can."
     if own is not None and own.policy:
-        return f"it has a mode of its own, {POLICIES[Policy(own.policy)]}."
-    return "it is moved by the rules of its cluster."
+        return f"The portal moves this job by a mode of its own: {POLICIES[Policy(own.policy)]}."
+    return "The portal may move this job, by the rules of its cluster."
 
 
 def dry_run_summary(moves: Sequence[MoveDecision], stays: int) -> str:
