@@ -6,7 +6,7 @@
 set -eu
 sh "$(dirname "$0")/slurm-deps.sh" accounting || true
 missing=
-command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+command -v chromium-headless-shell >/dev/null 2>&1 || missing="$missing chromium-headless-shell"
 command -v redis-server >/dev/null 2>&1 || missing="$missing redis-server"
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
 command -v lmp >/dev/null 2>&1 || missing="$missing lammps"

@@ -185,10 +185,10 @@ def _compiler() -> Finding:
 
 
 def _browser() -> Finding:
-    program = shutil.which("chromium") or shutil.which("google-chrome")
+    program = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
     if program:
         return Finding("browser tests", "yes", Path(program).name)
-    return Finding("browser tests", "no", "no Chromium", "apt-get install chromium")
+    return Finding("browser tests", "no", "no Chromium", "apt-get install chromium-headless-shell")
 
 
 def _slurm() -> Finding:
