@@ -42,6 +42,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "conftest.py").write_text(profile)
     (tmp_path / "test_properties.py").write_text(_PROPERTIES)
     monkeypatch.setenv("PYTHONPATH", str(_ROOT))
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:django")  # it would set up Django, which none of them needs
     monkeypatch.setattr(fuzz, "ROOT", tmp_path)
     return tmp_path
 

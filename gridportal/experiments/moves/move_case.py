@@ -35,10 +35,16 @@ class CaseJob:
 
 @dataclass(frozen=True, slots=True)
 class CaseLoad:
-    """Busy processes on each node of the first job, so long `after` it runs."""
+    """Busy processes on each node of the first job, so long `after` it runs, for `seconds`; None: to the end."""
 
     processes: int
     after: float
+    seconds: float | None = None
+
+    def scaled(self, minute: float) -> CaseLoad:
+        """As MoveCase.scaled."""
+        seconds = None if self.seconds is None else self.seconds * minute
+        return replace(self, after=self.after * minute, seconds=seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ class MoveCase:
     def scaled(self, minute: float) -> MoveCase:
         """With seconds in place of the paper's minutes, each of which takes so many."""
         jobs = tuple(replace(job, after=job.after * minute) for job in self.jobs)
-        load = replace(self.load, after=self.load.after * minute) if self.load else None
+        load = self.load and self.load.scaled(minute)
         return replace(self, jobs=jobs, load=load, cost_scale=COST * minute / 60.0)
 
     def document(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from gridportal.base.errors import BackendError, InputError
 from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.moves import case_process, scaled_grid
-from gridportal.experiments.moves.move_case import CaseJob, CaseLoad, MoveCase, Rule
+from gridportal.experiments.moves.move_case import CaseJob, MoveCase, Rule
 from gridportal.experiments.moves.move_verdicts import outcomes
 from gridportal.experiments.test_grid import TestGrids
 
@@ -136,4 +136,4 @@ def _rule(trial: Trial, done: Mapping[str, TrialResult]) -> Rule:
 def _jittered(case: MoveCase, rng: random.Random) -> MoveCase:
     if case.load is None:
         return case
-    return replace(case, load=CaseLoad(case.load.processes, case.load.after * rng.uniform(1 - _JITTER, 1 + _JITTER)))
+    return replace(case, load=replace(case.load, after=case.load.after * rng.uniform(1 - _JITTER, 1 + _JITTER)))

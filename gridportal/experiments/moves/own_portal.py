@@ -119,7 +119,7 @@ class CaseRun:
             return
         placement = self.jobs[0].placements.order_by("pk").first()
         if placement is not None and not self.jobs[0].is_final:
-            self.grid.load(sorted(set(placement.nodes)), processes=load.processes)
+            self.grid.load(sorted(set(placement.nodes)), load.processes, load.seconds)
             self.loaded_at = time.time()
 
     def _overrule_due(self) -> None:

@@ -95,8 +95,8 @@ def test_a_minute_of_the_paper_is_as_long_as_the_run_without_load_says(tmp_path)
     scales = [recorded.summarized(name, tmp_path / name, done)["scale"] for name in ("migration-time", "opportunistic")]
     assert [scale["minute"] for scale in scales] == [2.0, scaled_grid.MINUTE]
     assert scales[0]["worst_case"] == pytest.approx(60.0)
-    case = MoveCase((CaseJob(100, 4), CaseJob(200, 8, 3.0)), CaseLoad(10, 5.0)).scaled(2.0)
-    assert (case.jobs[0].after, case.jobs[1].after, case.load.after) == (0.0, 6.0, 10.0)
+    case = MoveCase((CaseJob(100, 4), CaseJob(200, 8, 3.0)), CaseLoad(10, 5.0, 7.0)).scaled(2.0)
+    assert (case.jobs[0].after, case.jobs[1].after, case.load) == (0.0, 6.0, CaseLoad(10, 10.0, 14.0))
 
 
 def test_one_case_can_be_asked_for(tmp_path):
@@ -123,7 +123,7 @@ def test_a_job_is_moved_to_eight_nodes_by_the_portal_of_a_case(tmp_path: Path) -
         grid = grids.on(str(scaled_grid.write(tmp_path, (*MSC, *OPUS), processors=1)))
         if not grid.client.status()["cgroups"]:
             pytest.skip("No control group is writable here, so nodes have no share of the processor.")
-        case = MoveCase((CaseJob(2000, 4),), CaseLoad(3, 1.0), Rule.MOVE, patience=200.0, to=OPUS)
+        case = MoveCase((CaseJob(2000, 4),), CaseLoad(3, 1.0, seconds=30.0), Rule.MOVE, patience=200.0, to=OPUS)
         found = case_process.run(case, tmp_path / "case", grid.client.directory)
     first, second = found["jobs"][0]["runs"]
     assert (found["moved"], found["jobs"][0]["state"]) == (True, "succeeded"), found["refusals"]
