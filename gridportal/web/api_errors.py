@@ -10,8 +10,22 @@ from django.http import QueryDict
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
+from gridportal.base.accepted_values import (
+    ADDRESS,
+    DAY,
+    E_MAIL,
+    NUMBER,
+    SLUG,
+    TEXT,
+    UUID,
+    WHOLE_NUMBER,
+    between,
+    one_of,
+    text_of,
+)
 from gridportal.base.dates import MomentField
 from gridportal.base.errors import InputError
+from gridportal.web.worded_form import accepted as accepted_by_form
 
 #: What DRF itself finds wrong with a value; anything else was said by our own checks, in words already.
 _CODES = frozenset(
@@ -112,30 +126,35 @@ def accepted(field: serializers.Field[Any, Any, Any, Any]) -> str:
 
 def _kind(field: serializers.Field[Any, Any, Any, Any]) -> str:
     if isinstance(field, serializers.ChoiceField):
-        return "one of " + ", ".join(map(str, field.choices))
+        return one_of(map(str, field.choices))
     if isinstance(field, serializers.SlugRelatedField):
         rows = field.get_queryset()
         values = rows.values_list(field.slug_field, flat=True)[: _LISTED + 1] if rows is not None else ()
-        choices = [str(value) for value in values]
-        more = ["..."] if len(choices) > _LISTED else []
-        return "one of " + ", ".join([*choices[:_LISTED], *more]) if choices else "nothing yet: none is registered"
+        return one_of(map(str, values), _LISTED)
     if isinstance(field, serializers.ListSerializer):
         most = getattr(field, "max_length", None)
-        return f"a list of 1 to {most} objects" if most else "a list of objects"
+        return f"a list of 1 to {most:,} objects" if most else "a list of objects"
     if isinstance(field, serializers.ListField):
         return f"a list, each entry {accepted(field.child)}" if _says(field.child) else "a list"
     if isinstance(field, serializers.DictField):
         return f"an object, each value {accepted(field.child)}" if _says(field.child) else "an object"
-    return next((name for kind, name in _KINDS if isinstance(field, kind)), "another value") + _bounds(field)
+    kind = next((name for kind, name in _KINDS if isinstance(field, kind)), "another value")
+    if kind in (TEXT, SLUG):
+        return text_of(getattr(field, "max_length", None), getattr(field, "min_length", None), kind)
+    return between(kind, getattr(field, "min_value", None), getattr(field, "max_value", None))
 
 
 _KINDS: tuple[tuple[type, str], ...] = (
-    (serializers.IntegerField, "a whole number"),
-    (serializers.FloatField, "a number"),
+    (serializers.IntegerField, WHOLE_NUMBER),
+    (serializers.FloatField, NUMBER),
     (serializers.BooleanField, "true or false"),
-    (serializers.UUIDField, "a UUID"),
+    (serializers.UUIDField, UUID),
+    (serializers.DateField, DAY),
     (serializers.DateTimeField, "a date and time, such as 2030-01-31T12:00Z"),
-    (serializers.CharField, "text"),
+    (serializers.EmailField, E_MAIL),
+    (serializers.URLField, ADDRESS),
+    (serializers.SlugField, SLUG),
+    (serializers.CharField, TEXT),
     (serializers.BaseSerializer, "an object"),
 )
 
@@ -144,24 +163,12 @@ def _says(field: serializers.Field[Any, Any, Any, Any]) -> bool:
     return any(isinstance(field, kind) for kind, _ in _KINDS)
 
 
-def _bounds(field: serializers.Field[Any, Any, Any, Any]) -> str:
-    if isinstance(field, serializers.CharField):
-        return f" of at most {field.max_length} characters" if getattr(field, "max_length", None) else ""
-    low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
-    return (f" from {_number(low)}" if low is not None else "") + (f" to {_number(high)}" if high is not None else "")
-
-
-def _number(value: float) -> str:
-    """Whole numbers with all their digits: 2,592,000 and not 2.592e+06."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
-
-
 def _form_accepted(field: forms.Field) -> str:
+    """A caller of the API sends values, and sees no labels."""
     if isinstance(field, forms.ChoiceField):
         choices = cast("Iterable[tuple[Any, Any]]", field.choices)  # Django's forms make pairs of all that is given
-        return "one of " + ", ".join(str(value) for value, _ in choices if value)
-    most = getattr(field, "max_length", None)
-    return f"text of at most {most} characters" if most else "another value"
+        return one_of(str(value) for value, _ in choices if value)
+    return accepted_by_form(field)
 
 
 def _reworded(errors: Any, field: Any, value: Any, path: str) -> Any:

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any, cast
 
 from django import forms
 from django.core import validators
 from django.core.exceptions import ValidationError
+
+from gridportal.base.accepted_values import (
+    ADDRESS,
+    DAY,
+    E_MAIL,
+    NUMBER,
+    SLUG,
+    TEXT,
+    UUID,
+    WHOLE_NUMBER,
+    between,
+    one_of,
+    text_of,
+)
 
 _LISTED = 12  # choices that a sentence names
 
@@ -40,53 +53,36 @@ def accepted(field: forms.Field) -> str:
     'one of A, B'
     """
     if isinstance(field, forms.ModelChoiceField):
-        return _one_of(str(row) for row in field.queryset[: _LISTED + 1]) if field.queryset is not None else "a choice"
+        rows = field.queryset[: _LISTED + 1] if field.queryset is not None else ()
+        return one_of((str(row) for row in rows), _LISTED)
     if isinstance(field, forms.ChoiceField):
         choices = cast("Iterable[tuple[Any, Any]]", field.choices)  # Django's forms make pairs of all that is given
-        return _one_of(str(label) for value, label in choices if value not in (None, ""))
+        return one_of((str(label) for value, label in choices if value not in (None, "")), _LISTED)
     kind = next((name for kind, name in _KINDS if isinstance(field, kind)), "another value")
-    return kind + "".join(_bounds(field))
+    if kind in (TEXT, SLUG):
+        return text_of(field.max_length, field.min_length, kind)  # type: ignore[attr-defined]  # a CharField
+    return between(kind, *(_plain(getattr(field, name, None)) for name in ("min_value", "max_value")))
 
 
 _KINDS: tuple[tuple[type[forms.Field], str], ...] = (
-    (forms.FloatField, "a number"),
-    (forms.DecimalField, "a number"),
-    (forms.IntegerField, "a whole number"),
-    (forms.EmailField, "an e-mail address, such as ann@example.org"),
-    (forms.URLField, "an address, such as https://portal.example"),
-    (forms.SlugField, "letters, digits, - and _"),
-    (forms.DateField, "a date, such as 2030-01-31"),
+    (forms.FloatField, NUMBER),
+    (forms.DecimalField, NUMBER),
+    (forms.IntegerField, WHOLE_NUMBER),
+    (forms.EmailField, E_MAIL),
+    (forms.URLField, ADDRESS),
+    (forms.SlugField, SLUG),
+    (forms.DateField, DAY),
     (forms.DateTimeField, "a date and time, such as 2030-01-31 12:00"),
-    (forms.UUIDField, "a UUID"),
+    (forms.UUIDField, UUID),
     (forms.BooleanField, "a tick"),
     (forms.FileField, "a file"),
-    (forms.CharField, "a text"),
+    (forms.CharField, TEXT),
 )
 
 
-def _one_of(labels: Iterable[str]) -> str:
-    named = list(islice(labels, _LISTED + 1))
-    more = ", ..." if len(named) > _LISTED else ""
-    return f"one of {', '.join(named[:_LISTED])}{more}" if named else "a choice: there is none yet"
-
-
-def _bounds(field: forms.Field) -> Iterator[str]:
-    low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
-    if low is not None:
-        yield f" from {_number(low)}"
-    if high is not None:
-        yield f" {'to' if low is not None else 'of at most'} {_number(high)}"
-    if (
-        isinstance(field, forms.CharField)
-        and field.max_length
-        and not isinstance(field, (forms.EmailField, forms.URLField))
-    ):
-        least = f"{field.min_length:,} to" if field.min_length else "at most"
-        yield f" of {least} {field.max_length:,} characters"
-
-
-def _number(value: Any) -> str:
-    return f"{value() if callable(value) else value:,}"
+def _plain(bound: Any) -> Any:
+    """A bound of a field, which may be a function."""
+    return bound() if callable(bound) else bound
 
 
 def _is_djangos(field: forms.Field, error: ValidationError) -> bool:

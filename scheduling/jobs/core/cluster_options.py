@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from gridportal.base.accepted_values import text_of
 from gridportal.base.checked_numbers import is_whole
 from gridportal.base.clusters import BUSY, Cluster
 from gridportal.base.errors import InputError
@@ -63,7 +64,7 @@ class ClusterOptions(JobOptions):
         given = {name: value for name, value in document.items() if name in NAMES and _says_something(value)}
         for name, value in given.items():
             if type(value) is not (_KINDS.get(name) or str):
-                raise InputError(name, value, "text" if name in TEXTS else _KINDS[name].__name__)
+                raise InputError(name, value, text_of(None) if name in TEXTS else _KINDS[name].__name__)
         return cls(**given)
 
     def document(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gridportal.base.accepted_values import NUMBER, WHOLE_NUMBER, between, one_of, text_of
 from gridportal.base.errors import InputError
 from scheduling.jobs.core import safe_pattern
 
@@ -64,7 +65,7 @@ class Parameter:
     def accepted(self) -> str:
         """What it takes, in words that end an InputError."""
         if self.type == "choice":
-            return "one of " + ", ".join(self.choices)
+            return one_of(self.choices)
         if self.type == "bool":
             return "true or false"
         if self.type == "text":
@@ -72,10 +73,7 @@ class Parameter:
                 most = min(self.max_length, safe_pattern.MAX_TEXT)
                 return f"at most {most} printable characters that match {self.pattern}"
             return f"at most {self.max_length} printable characters that do not start with a dash"
-        kind = "a whole number" if self.type == "int" else "a number"
-        bounds = [f"from {self.low:g}"] if self.low is not None else []
-        bounds += [f"to {self.high:g}"] if self.high is not None else []
-        return " ".join([kind, *bounds])
+        return between(WHOLE_NUMBER if self.type == "int" else NUMBER, self.low, self.high)
 
     def read(self, raw: object) -> Value:
         """The typed value of what a person gave; InputError named after the parameter when it will not do."""
@@ -226,7 +224,7 @@ def _choices(raw: object, where: str) -> tuple[str, ...]:
 
 def _short_text(raw: object, where: str, most: int) -> str:
     if not isinstance(raw, str) or len(raw) > most:
-        raise InputError(where, raw, f"text of at most {most} characters")
+        raise InputError(where, raw, text_of(most))
     return raw
 
 

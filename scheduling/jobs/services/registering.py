@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
+from gridportal.base.accepted_values import text_of
 from gridportal.base.errors import InputError
 from gridportal.workloads.catalogue import PROGRAMS
 from scheduling.jobs.core import command_line, parameters, patterns, ranks
@@ -139,7 +140,7 @@ def _check_progress(application: Application) -> None:
 
 def _check_text(description: Any, phases: Any) -> None:
     if not isinstance(description, str) or len(description) > MAX_DESCRIPTION:
-        raise InputError("description", description, f"text of at most {MAX_DESCRIPTION} characters")
+        raise InputError("description", description, text_of(MAX_DESCRIPTION))
     if not isinstance(phases, list) or len(phases) > MAX_PHASES:
         raise InputError("phases", phases, f"a list of at most {MAX_PHASES} words")
     for phase in phases:
@@ -156,7 +157,7 @@ def _check_environment(environment: Any) -> None:
         if _RESERVED.fullmatch(name):
             raise InputError("environment", name, f"a variable that does not decide what starts the program: {_NOT}")
         if not isinstance(value, str) or len(value) > MAX_VALUE or not value.isprintable():
-            raise InputError(f"environment.{name}", value, f"text of one line, at most {MAX_VALUE} characters")
+            raise InputError(f"environment.{name}", value, f"a text of one line, at most {MAX_VALUE:,} characters")
 
 
 #: In the order of the form.

@@ -32,7 +32,7 @@ def refused(client, body, address="/api/jobs"):
         ({"parameters": "klass"}, "parameters is 'klass'; accepted is an object."),
         ({"pattern_graph": [1]}, "pattern_graph is 1; accepted is an object."),
         ({"request_key": "abc"}, "request_key is 'abc'; accepted is a UUID."),
-        ({"name": ["a"]}, "name is 'a'; accepted is text of at most 120 characters."),
+        ({"name": ["a"]}, "name is 'a'; accepted is a text of at most 120 characters."),
         (
             {"requirements": 5},
             'requirements is 5; accepted is an object, such as {"min_cpu": 0.5, "require": {"mem_gb": ">=16", '
@@ -40,11 +40,11 @@ def refused(client, body, address="/api/jobs"):
         ),
         (
             {"requirements": {"require": ["mem_gb>=16"]}},
-            "requirements.require is 'mem_gb>=16'; accepted is an object, each value text, such as "
+            "requirements.require is 'mem_gb>=16'; accepted is an object, each value a text, such as "
             '{"mem_gb": ">=16", "site": "utk"}.',
         ),
         ({"requirements": {"min_cpu": 2}}, "requirements.min_cpu is 2; accepted is a number from 0 to 1."),
-        ({"requirements": {"require": {"site": []}}}, "requirements.require.site is empty; accepted is text."),
+        ({"requirements": {"require": {"site": []}}}, "requirements.require.site is empty; accepted is a text."),
         ({"pattern_graph": {}}, "pattern is empty; accepted is an object with the lists nodes and links."),
     ],
 )
@@ -96,7 +96,7 @@ def test_what_is_missing_is_called_empty(client_as, application, missing):
         ("state=odd", "state", "state is 'odd'; accepted is one of active, queued"),
         ("method=magic", "method", "method is 'magic'; accepted is one of pattern, balanced"),
         ("start=soon", "start", "start: 'soon' is no date and time. Enter a date"),
-        ("owner=" + "x" * 200, "owner", "accepted is text of at most 150 characters."),
+        ("owner=" + "x" * 200, "owner", "accepted is a text of at most 150 characters."),
     ],
 )
 def test_a_filter_that_cannot_be_read(client_as, application, query, field, words):
@@ -108,9 +108,9 @@ def test_a_filter_that_cannot_be_read(client_as, application, query, field, word
 def test_an_application_is_refused_in_the_same_words(client_as):
     body = {"slug": "x", "name": "X", "command": [[]]}
     answer = client_as("administrator").post("/api/applications", body, content_type=JSON)
-    assert answer.json() == {"command": {"0": ["command[0] is empty; accepted is text."]}}
+    assert answer.json() == {"command": {"0": ["command[0] is empty; accepted is a text."]}}
     answer = client_as("administrator").post("/api/applications", {"command": "x"}, content_type=JSON)
-    assert answer.json()["command"] == ["command is 'x'; accepted is a list, each entry text."]
+    assert answer.json()["command"] == ["command is 'x'; accepted is a list, each entry a text."]
 
 
 def test_a_token_too(client_as):
@@ -128,12 +128,12 @@ def test_a_body_that_is_null_is_no_object(client_as, application, address):
     ("flows", "sentence"),
     [
         ([{"source": "a", "target": "b", "demand": "x"}], "flows[0].demand is 'x'; accepted is a number."),
-        ([{"source": "a"}], "flows[0].target is empty; accepted is text of at most 80 characters."),
+        ([{"source": "a"}], "flows[0].target is empty; accepted is a text of at most 80 characters."),
         ([{"source": "a", "target": "b"}, 7], "flows[1] is 7; accepted is an object."),
-        ({"a": 1}, "flows is {'a': 1}; accepted is a list of 1 to 10000 objects."),
-        ([], "flows is empty; accepted is a list of 1 to 10000 objects."),
-        (None, "flows is empty; accepted is a list of 1 to 10000 objects."),
-        ("n1>n2", "flows is 'n1>n2'; accepted is a list of 1 to 10000 objects."),
+        ({"a": 1}, "flows is {'a': 1}; accepted is a list of 1 to 10,000 objects."),
+        ([], "flows is empty; accepted is a list of 1 to 10,000 objects."),
+        (None, "flows is empty; accepted is a list of 1 to 10,000 objects."),
+        ("n1>n2", "flows is 'n1>n2'; accepted is a list of 1 to 10,000 objects."),
     ],
 )
 def test_one_of_a_list_of_objects_is_named(client_as, application, flows, sentence):
@@ -142,4 +142,4 @@ def test_one_of_a_list_of_objects_is_named(client_as, application, flows, senten
 
 def test_too_many_flows_are_refused_without_repeating_them(client_as, application):
     said = refused(client_as("user"), {"flows": [{"source": "a", "target": "b"}] * 10_001}, "/api/network/flows")
-    assert str(said).count("accepted is a list of 1 to 10000 objects") == 1
+    assert str(said).count("accepted is a list of 1 to 10,000 objects") == 1

@@ -195,7 +195,7 @@ def test_submitting_makes_one_job_however_often_the_form_is_sent(client_as, appl
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"param-seed": "1001"}, "a whole number from 0 to 1000"),
+        ({"param-seed": "1001"}, "a whole number from 0 to 1,000"),
         ({"node_count": "3"}, "3 is not possible. Enter 1, 2, 4 or 8 for"),
         ({"require": "utk"}, "&#x27;utk&#x27; is not possible. Enter label=value"),
         ({"require": "mem_gb>=x and rack=1"}, "&#x27;mem_gb&gt;=x&#x27; is not possible. Enter a number after &gt;=."),
@@ -247,7 +247,7 @@ def test_the_preview_shows_candidates_and_the_script_and_writes_nothing(client_a
 def test_the_preview_of_a_wrong_form_says_what_is_missing(client_as, application, crossbar):
     page = markup(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "x"})))
     assert "a field needs another value" in page
-    assert "a whole number from 0 to 1000" in page
+    assert "a whole number from 0 to 1,000" in page
 
 
 def test_the_map_highlights_a_job_and_tables_the_same_facts(client_as, people, make_job, crossbar):
@@ -559,7 +559,7 @@ def test_a_wrong_number_of_nodes_is_refused_with_the_numbers_that_would_do(clien
 
 def test_a_wrong_parameter_is_named_by_its_label_alone(client_as, application, crossbar):
     page = markup(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "1001"})))
-    assert "1001 is not possible. Enter a whole number from 0 to 1000." in page
+    assert "1001 is not possible. Enter a whole number from 0 to 1,000." in page
     assert "seed is" not in page
     said = json.loads(page.split('id="field-errors" type="application/json">')[1].split("</script>")[0])
     assert list(said) == ["id_param-seed"]

@@ -1,0 +1,57 @@
+"""What a field accepts, as the end of a sentence. Pages ("Enter a whole number from 2 to 8."), REST and services ("...
+is 9; accepted is a whole number from 2 to 8.") say the same thing in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+WHOLE_NUMBER, NUMBER = "a whole number", "a number"
+E_MAIL = "an e-mail address, such as ann@example.org"
+ADDRESS = "an address, such as https://portal.example"
+TEXT = "a text"
+SLUG = "letters, digits, - and _"
+DAY = "a date, such as 2030-01-31"
+UUID = "a UUID"
+
+
+def one_of(labels: Iterable[str], most: int | None = None) -> str:
+    """A choice; of more than `most` the first ones are named.
+
+    >>> one_of(["a", "b"]), one_of(["a", "b", "c"], 2), one_of([])
+    ('one of a, b', 'one of a, b, ...', 'a choice: there is none yet')
+    """
+    named = list(islice(labels, most + 1 if most is not None else None))
+    more = ", ..." if most is not None and len(named) > most else ""
+    return f"one of {', '.join(named[:most])}{more}" if named else "a choice: there is none yet"
+
+
+def between(kind: str, low: float | None = None, high: float | None = None) -> str:
+    """A number with its bounds.
+
+    >>> between(WHOLE_NUMBER, 1, 2_592_000), between(NUMBER, 0.5), between(NUMBER, None, 8.0)
+    ('a whole number from 1 to 2,592,000', 'a number from 0.5', 'a number of at most 8')
+    """
+    if low is None:
+        return kind if high is None else f"{kind} of at most {number_text(high)}"
+    return f"{kind} from {number_text(low)}" + (f" to {number_text(high)}" if high is not None else "")
+
+
+def text_of(longest: int | None, least: int | None = None, kind: str = TEXT) -> str:
+    """A text with its length.
+
+    >>> text_of(60), text_of(500, 3), text_of(None)
+    ('a text of at most 60 characters', 'a text of 3 to 500 characters', 'a text')
+    """
+    if not longest:
+        return kind
+    return f"{kind} of {f'{least:,} to' if least else 'at most'} {longest:,} characters"
+
+
+def number_text(value: float) -> str:
+    """All digits of a whole number, those that count of another one.
+
+    >>> number_text(2_592_000), number_text(0.5), number_text(8.0)
+    ('2,592,000', '0.5', '8')
+    """
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
