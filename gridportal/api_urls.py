@@ -20,7 +20,7 @@ from scheduling.maintenance import api as maintenance
 from scheduling.notices import api as notices
 from scheduling.pages import api as scheduling
 from scheduling.pages import api_clusters as cluster_checks
-from scheduling.pages import api_depots, api_groups, api_profiles, api_programs
+from scheduling.pages import api_depots, api_groups, api_profiles, api_programs, api_workload_logs
 from scheduling.pages.api_runs import JobRuns
 from scheduling.projects import api as projects
 from scheduling.projects import budget_api as budgets
@@ -46,6 +46,7 @@ router.register("announcements", maintenance.Announcements, basename="api-announ
 router.register("budgets", budgets.Budgets, basename="api-budget")
 router.register("report-schedules", reports.ReportSchedules, basename="api-report-schedule")
 router.register("projects", projects.Projects, basename="api-project")
+router.register("workload-logs", api_workload_logs.WorkloadLogs, basename="api-workload-log")
 router.register("match-requests", requests.MatchRequests, basename="api-match-request")
 router.register("saved-requests", requests.SavedRequests, basename="api-saved-request")
 router.register("experiments", experiments.Experiments, basename="api-experiment")

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -18,6 +19,7 @@ from gridportal.accounts.models import User
 from gridportal.accounts.roles import ALL_ROLES
 from gridportal.web.api_errors import WordedSerializer
 from gridportal.web.api_permissions import may
+from gridportal.web.logs_shown import LOGS, logs_shown
 
 
 class PersonSerializer(serializers.ModelSerializer[User]):
@@ -28,7 +30,9 @@ class PersonSerializer(serializers.ModelSerializer[User]):
 
     class Meta:
         model = User
-        fields: tuple[str, ...] = ("id", "username", "email", "role", "is_active", "last_login", "date_joined")
+        fields: tuple[str, ...] = (
+            *("id", "username", "email", "role", "is_active", "last_login", "date_joined", "from_log"),
+        )
         read_only_fields: tuple[str, ...] = fields
 
 
@@ -66,7 +70,13 @@ class People(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericV
     queryset = User.objects.none()
 
     def get_queryset(self) -> QuerySet[User]:
-        return selectors.people(self.request.query_params.get("q", "")[:150])
+        with_logs = self.action != "list" or logs_shown(self.request)
+        return selectors.people(self.request.query_params.get("q", "")[:150], with_logs=with_logs)
+
+    @extend_schema(parameters=[LOGS, OpenApiParameter("q", OpenApiTypes.STR, description="Part of a name or e-mail.")])
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Everybody; those whom only a log of jobs names, and who cannot sign in, where `logs` is true."""
+        return super().list(request, *args, **kwargs)
 
     @extend_schema(request=InviteSerializer, responses={201: InvitedSerializer})
     def create(self, request: Request) -> Response:

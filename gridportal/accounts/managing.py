@@ -42,7 +42,10 @@ def give_role(actor: User | str, person: User, role: str) -> User:
 
 @transaction.atomic
 def let_in(actor: User, person: User, on: bool) -> User:
-    """Let a person in, or no more. Raises ConflictError for the last administrator, InputError for oneself."""
+    """Let a person in, or no more. Raises ConflictError for the last administrator and for a person of a log,
+    InputError for oneself."""
+    if on and person.from_log:
+        raise ConflictError(f"{person.username} is a name in the log {person.from_log}, and nobody's account.")
     if not on and person.pk == actor.pk:
         raise InputError("person", person.username, "somebody else than you")
     if not on:

@@ -28,6 +28,14 @@ class User(AbstractUser):
     `keeps_tokens` is no column: set before a new password is saved, it says that the API tokens outlive the old one.
     """
 
+    from_log = models.SlugField(
+        max_length=60,
+        blank=True,
+        default="",
+        db_default="",
+        db_index=False,
+        help_text="The log of jobs that named this person, who cannot sign in; empty for all others.",
+    )
     keeps_tokens = False
 
     @cached_property

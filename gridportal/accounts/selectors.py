@@ -38,8 +38,9 @@ def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
     return events
 
 
-def people(text: str = "") -> QuerySet[User]:
-    """People by name, who is switched off behind the others; those with `text` in name or e-mail.
+def people(text: str = "", *, with_logs: bool = True) -> QuerySet[User]:
+    """People by name, who is switched off behind the others; those with `text` in name or e-mail. Without `with_logs`
+    those are left out whom only a log of jobs names.
 
     Each has `token_count` and `has_second_factor`.
     """
@@ -47,6 +48,7 @@ def people(text: str = "") -> QuerySet[User]:
     rows = User.objects.prefetch_related("groups__given", "socialaccount_set")
     rows = rows.annotate(token_count=Count("tokens", distinct=True), has_second_factor=Exists(factors))
     rows = rows.order_by("-is_active", "username")
+    rows = rows if with_logs else rows.filter(from_log="")
     return rows.filter(Q(username__icontains=text) | Q(email__icontains=text)) if text else rows
 
 

@@ -173,11 +173,15 @@ def on(name: Name, as_json: AsJson = False) -> None:
 
 
 @app.command("list")
-def people(as_json: AsJson = False) -> None:
+def people(
+    logs: Annotated[bool, typer.Option("--logs", help="Names from logs that were read, too.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Everybody, with role and last sign-in."""
     with database():
         from gridportal.accounts.models import User
 
+        found = User.objects.order_by("username")
         rows: list[Mapping[str, Any]] = [
             {
                 "name": person.username,
@@ -185,7 +189,7 @@ def people(as_json: AsJson = False) -> None:
                 "active": person.is_active,
                 "last_sign_in": _time(person.last_login),
             }
-            for person in User.objects.order_by("username")
+            for person in (found if logs else found.filter(from_log=""))
         ]
     if as_json:
         typer.echo(json.dumps({"people": rows}))

@@ -25,6 +25,7 @@ from gridportal.web.api_errors import form_errors, valid_data
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_parsing import BoundedJSONParser, JSONWithFilesParser, files_of
 from gridportal.web.api_permissions import may
+from gridportal.web.logs_shown import LOGS, logs_shown
 from gridportal.web.long_answers import long_answer
 from gridportal.web.write_limit import WriteThrottle
 from scheduling import tasks
@@ -33,7 +34,7 @@ from scheduling.jobs.core.input_files import merged
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.filters import JobFilterForm
 from scheduling.jobs.models import Application, Job
-from scheduling.jobs.selectors import viewable_jobs, visible_applications
+from scheduling.jobs.selectors import viewable_jobs, visible_applications, without_logs
 from scheduling.jobs.services import job_inputs, job_spec, registering
 from scheduling.matching.services.limited_match import LONGEST_MATCHES
 from scheduling.messages import documents, message, messages, selection_messages
@@ -86,7 +87,13 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, PublishActi
     queryset = Application.objects.none()
 
     def get_queryset(self) -> QuerySet[Application]:
-        return visible_applications(caller(self.request))
+        rows = visible_applications(caller(self.request))
+        return without_logs(rows) if self.action == "list" and not logs_shown(self.request) else rows
+
+    @extend_schema(parameters=[LOGS])
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """All that the caller may see; programs of logs, which nobody can submit, where `logs` is true."""
+        return super().list(request, *args, **kwargs)
 
     @extend_schema(request=ApplicationSerializer, responses={201: ApplicationSerializer})
     def create(self, request: Request) -> Response:

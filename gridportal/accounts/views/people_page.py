@@ -97,13 +97,15 @@ def reset_second_factor(request: HttpRequest, pk: int) -> HttpResponse:
 def _page(
     request: HttpRequest, form: InviteForm, invited: User | None = None, password: str = "", status: int = 200
 ) -> HttpResponse:
-    text = request.GET.get("q", "").strip()[:150]
-    page = page_of(LongList(selectors.people(text)), PER_PAGE, request.GET.get("page"))
+    text, with_logs = request.GET.get("q", "").strip()[:150], request.GET.get("logs") == "1"
+    page = page_of(LongList(selectors.people(text, with_logs=with_logs)), PER_PAGE, request.GET.get("page"))
     context = {
         "form": form,
         "page": page,
         "total": page.paginator.count,
         "q": text,
+        "of_logs": selectors.people(text).exclude(from_log="").count(),
+        "with_logs": with_logs,
         "roles": ALL_ROLES,
         "may": MAY.items(),
         "roles_from": " or ".join(_give_roles()),

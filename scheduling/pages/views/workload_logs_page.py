@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Max, Min
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -11,8 +10,8 @@ from gridportal.accounts.caller import caller
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
-from scheduling.jobs.models import Job
 from scheduling.workload_logs.models import LoggedCluster
+from scheduling.workload_logs.selectors import logs_with_jobs
 from scheduling.workload_logs.services.removing_logs import ask_removal, log_jobs
 
 _REFUSAL = "Only administrators remove logs that were read."
@@ -22,11 +21,7 @@ _REFUSAL = "Only administrators remove logs that were read."
 def logs(request: HttpRequest) -> HttpResponse:
     """Each log with its jobs."""
     require_permission(request, "scheduling.remove_workload_log", _REFUSAL)
-    rows = list(LoggedCluster.objects.order_by("name"))
-    found = Job.objects.filter(method="log", cluster__in=[row.name for row in rows]).order_by()
-    columns = {"count": Count("pk"), "first": Min("created_at"), "last": Max("ended_at")}
-    jobs = {each["cluster"]: each for each in found.values("cluster").annotate(**columns)}
-    return render(request, "scheduling/logs/logs.html", {"rows": [(row, jobs.get(row.name)) for row in rows]})
+    return render(request, "scheduling/logs/logs.html", {"rows": logs_with_jobs()})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -33,7 +33,7 @@ class LogOwners:
         return self._people[name]
 
     def _made_person(self, name: str) -> int:
-        person = User(username=name, is_active=False)
+        person = User(username=name, is_active=False, from_log=self._cluster)
         person.set_unusable_password()
         person.save()
         return person.pk

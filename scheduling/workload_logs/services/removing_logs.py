@@ -25,7 +25,7 @@ from scheduling.usage.services.counting_use import forget_cluster
 from scheduling.workload_logs.models import LoggedCluster
 
 BATCH = 1000
-_Row = TypeVar("_Row", Application, User, Group)
+_Row = TypeVar("_Row", Application, Group)
 
 
 @dataclass(slots=True)
@@ -97,9 +97,8 @@ def _remove_applications(name: str) -> int:
 
 def _remove_people(name: str) -> int:
     """Those who never had a password, never came and have no jobs of their own."""
-    rows = User.objects.filter(username__startswith=f"{name}-u", is_active=False, last_login=None, jobs=None)
-    found = _named(rows, "username", rf"{re.escape(name)}-u(\d+|nknown)")
-    return sum(_remove(row) for row in found if not row.has_usable_password())
+    rows = User.objects.filter(from_log=name, is_active=False, last_login=None, jobs=None)
+    return sum(_remove(row) for row in rows if not row.has_usable_password())
 
 
 def _remove_groups(name: str) -> int:

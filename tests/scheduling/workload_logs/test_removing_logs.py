@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import Group
 from typer.testing import CliRunner
 
@@ -125,3 +127,66 @@ def test_programs_of_logs_flood_no_filter_and_no_list(client_as: Any, applicatio
     assert "2 from logs that were read are hidden." in page
     assert "old-p1" not in page
     assert "old-p1" in markup(client.get("/applications/?logs=1"))
+
+
+def test_programs_of_logs_are_listed_over_rest_where_somebody_asks(client_as: Any, application: Any) -> None:
+    read_log(HEAD + JOBS, "old")
+    client = client_as("user")
+
+    def slugs(query: str = "") -> set[str]:
+        return {each["slug"] for each in client.get(f"/api/applications{query}").json()["results"]}
+
+    assert slugs() == {application.slug}
+    assert slugs("?logs=true") == {application.slug, "old-p1", "old-program"}
+    assert client.get("/api/applications/old-p1").status_code == 200
+    refused = client.get("/api/applications?logs=perhaps")
+    assert (refused.status_code, "logs" in refused.json()) == (400, True)
+
+
+def test_people_of_logs_are_hidden_and_can_never_come_in(client_as: Any, people: Any) -> None:
+    read_log(HEAD + JOBS, "old")
+    assert set(User.objects.exclude(from_log="").values_list("username", "from_log")) == {
+        ("old-u1", "old"),
+        ("old-u2", "old"),
+    }
+    client = client_as("administrator")
+    page = markup(client.get("/people/"))
+    assert "2 people from logs that were read are hidden." in page
+    assert "old-u1" not in page
+    page = markup(client.get("/people/?logs=1&q=old"))
+    assert "only in the log old" in page
+    assert "Switch old-u1 on" not in page
+    assert 'name="logs" value="1"' in page
+    names = {each["username"] for each in client.get("/api/people").json()["results"]}
+    assert names == set(people)
+    of_log = next(each for each in client.get("/api/people?logs=true&q=u1").json()["results"])
+    assert (of_log["username"], of_log["from_log"]) == ("old-u1", "old")
+    refused = client.patch(f"/api/people/{of_log['id']}", {"is_active": True}, "application/json")
+    assert refused.status_code == 409
+    assert "a name in the log old" in refused.json()["detail"]
+    assert not User.objects.get(username="old-u1").is_active
+
+
+def test_a_log_is_removed_over_rest(client_as: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_log(HEAD + JOBS, "old")
+    asked: list[str] = []
+    monkeypatch.setattr(tasks.remove_log, "delay_on_commit", asked.append)
+    client = client_as("administrator")
+    (log,) = client.get("/api/workload-logs").json()["results"]
+    assert (log["name"], log["jobs"], log["removing_at"]) == ("old", 3, None)
+    assert log["first"] < log["last"]
+    answer = client.delete("/api/workload-logs/old")
+    assert (answer.status_code, answer.json()["removing_at"] is None) == (202, False)
+    assert asked == ["old"]
+    tasks.remove_log("old")
+    assert client.get("/api/workload-logs/old").status_code == 404
+    assert client.delete("/api/workload-logs/old").status_code == 404
+    assert client.get("/api/workload-logs").json()["results"] == []
+
+
+def test_the_migration_marks_people_of_logs_alone(people: Any) -> None:
+    read_log(HEAD + JOBS, "old")
+    User.objects.update(from_log="")
+    User.objects.create(username="old-uncle", is_active=False, password="!")
+    import_module("scheduling.migrations.0066_people_of_logs").mark(apps, None)
+    assert set(User.objects.filter(from_log="old").values_list("username", flat=True)) == {"old-u1", "old-u2"}
