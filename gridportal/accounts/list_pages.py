@@ -121,6 +121,21 @@ _LISTS = (
         ),
     ),
     ListPage(
+        "sweeps",
+        "Sweeps",
+        "sweeps",
+        ("q",),
+        _columns(
+            {
+                "name": "Name",
+                "application": "Application",
+                "owner": "Owner",
+                "jobs": "Jobs",
+                "submitted": "Submitted",
+            }
+        ),
+    ),
+    ListPage(
         "migrations",
         "Migrations",
         "migrations",
@@ -160,12 +175,44 @@ _LISTS = (
         ),
     ),
     ListPage("topology", "Topology", "topology", ("cluster", "q", "since", "start", "until")),
+    ListPage(
+        "reports",
+        "Usage report",
+        "reports",
+        ("tab", "since", "start", "until", "find", "application", "owner", "state", "method", "q"),
+        _columns(
+            {
+                "jobs": "Jobs",
+                "node_hours": "Node-hours",
+                "percent": "%",
+                "cpu_hours": "Cpu-hours",
+                "wait_median_seconds": "Waiting, median",
+                "wait_p95_seconds": "Waiting, p95",
+                "slowdown_median": "Slowdown, median",
+                "failed": "Failed",
+            }
+        ),
+    ),
+    ListPage(
+        "alerts",
+        "Alerts",
+        "alerts",
+        ("show", "q"),
+        _columns({"state": "State", "value": "Value then", "rule": "Rule", "fired": "Fired", "ended": "Ended"}),
+    ),
+    ListPage(
+        "notices",
+        "Notices",
+        "notices",
+        ("show", "kind"),
+        _columns({"when": "When", "sent": "Also sent", "read": "Read"}),
+    ),
     ListPage("audit", "Audit trail", "audit", ("actor", "action", "object", "since", "until")),
     ListPage(
         "people",
         "People",
         "people",
-        ("q",),
+        ("q", "logs"),
         _columns(
             {
                 "state": "State",

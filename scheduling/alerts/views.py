@@ -12,6 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.list_context import list_context, usual_view
+from gridportal.accounts.list_pages import LISTS
 from gridportal.base.errors import ConflictError, InputError
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.required_permission import require_permission
@@ -32,9 +34,11 @@ MUTES = ((3600, "1 hour"), (8 * 3600, "8 hours"), (86_400, "1 day"), (7 * 86_400
 
 @require_safe
 def alerts(request: HttpRequest) -> HttpResponse:
-    """What fires now, or all alerts of `?show=all`, and the rules."""
-    show = "all" if request.GET.get("show") == "all" else ""
-    rows = alert_rows.alerts("" if show else AlertState.FIRING)
+    """What fires now, or all alerts of `?show=all`, those with `?q=` in rule, cluster, node or link; and the rules."""
+    if usual := usual_view(request, "alerts"):
+        return usual
+    show, text = "all" if request.GET.get("show") == "all" else "", request.GET.get("q", "").strip()[:100]
+    rows = alert_rows.alerts("" if show else AlertState.FIRING, text=text)
     page = page_of(LongList(rows), PER_PAGE, request.GET.get("page"))
     firing = alert_rows.alerts(AlertState.FIRING).count()
     context = {
@@ -42,8 +46,10 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "rows": [alert_row(each) for each in page.object_list],
         "total": page.paginator.count,
         "show": show,
+        "q": text,
         "firing": firing,
         "rules": [(each, rule_text(each)) for each in alert_rows.rules()],
+        **list_context(request, "alerts"),
     }
     return render(request, "scheduling/alerts/list.html", context)
 
@@ -125,6 +131,7 @@ def _rule_page(request: HttpRequest, row: AlertRule, form: RuleForm, status: int
         "rows": [alert_row(each) for each in page.object_list],
         "total": page.paginator.count,
         "mutes": MUTES,
+        "shown": LISTS["alerts"].shown(()),
     }
     return render(request, "scheduling/alerts/rule.html", context, status=status)
 

@@ -23,9 +23,10 @@ def settings_of(person: User) -> NoticeSettings:
     return NoticeSettings.objects.filter(person=person).first() or NoticeSettings(person=person)
 
 
-def on_page(person: User) -> QuerySet[Notice]:
-    """What a person's page shows, the newest first."""
-    return Notice.objects.filter(person=person, on_page=True).order_by("-pk")
+def on_page(person: User, kind: str = "") -> QuerySet[Notice]:
+    """What a person's page shows, the newest first; of one kind."""
+    rows = Notice.objects.filter(person=person, on_page=True).order_by("-pk")
+    return rows.filter(kind=kind) if kind else rows
 
 
 def unread(person: User) -> int:

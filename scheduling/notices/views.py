@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.web.paging import LongList, page_of
@@ -31,8 +32,11 @@ PER_PAGE = 50
 @never_cache
 def notices(request: HttpRequest) -> HttpResponse:
     """What the caller was told, the newest first."""
-    person = caller(request)
-    rows = selectors.on_page(person)
+    if usual := usual_view(request, "notices"):
+        return usual
+    person, kind = caller(request), request.GET.get("kind", "")
+    kind = kind if kind in notice_messages.KINDS else ""
+    rows = selectors.on_page(person, kind)
     only_unread = request.GET.get("show") == "unread"
     shown = rows.select_related("job", "decision", "event", "alert__rule").prefetch_related("deliveries")
     listed = rows.filter(read_at=None) if only_unread else rows
@@ -43,6 +47,9 @@ def notices(request: HttpRequest) -> HttpResponse:
         "rows": [_row(each) for each in page.object_list],
         "show": "unread" if only_unread else "",
         "unread": selectors.unread(person),
+        "kind": kind,
+        "kinds": notice_messages.KINDS.items(),
+        **list_context(request, "notices"),
     }
     return render(request, "scheduling/notices/list.html", context)
 

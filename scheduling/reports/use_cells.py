@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from scheduling.jobs.core.units import share_text
-from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head
+from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head, Section
 from scheduling.usage.core.logarithmic_histogram import quantile
 from scheduling.usage.core.use_parts import Figures
 
@@ -62,6 +64,16 @@ def part_text(each: Figures, whole: Figures) -> str:
 def counted(number: int, word: str, several: str = "") -> str:
     """A number with its noun."""
     return f"{number:,} {word if number == 1 else several or word + 's'}"
+
+
+def with_columns(section: Section, names: Collection[str]) -> Section:
+    """A table of use with those of the columns of USE alone that are among `names`; any other section as it is."""
+    if not {head.name for head in USE} <= {head.name for head in section.heads}:
+        return section
+    left_out = {head.name for head in USE} - set(names)
+    places = [at for at, head in enumerate(section.heads) if head.name not in left_out]
+    values = tuple(tuple(row[at] for at in places) for row in section.values)
+    return replace(section, heads=tuple(section.heads[at] for at in places), values=values)
 
 
 def bars(ordered: list[tuple[str, Figures]]) -> Chart | None:

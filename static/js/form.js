@@ -35,7 +35,8 @@ document.addEventListener("change", (event) => {
 reveal();
 // What was chosen before this ran: the page may be quicker to look at than to work.
 for (const choice of document.querySelectorAll("select[data-sends]")) {
-  if (!choice.selectedOptions[0]?.defaultSelected) choice.form.requestSubmit();
+  const first = [...choice.options].find((option) => option.defaultSelected) ?? choice.options[0];
+  if (choice.selectedOptions[0] !== first) choice.form.requestSubmit();
 }
 
 /* The preview says which fields need another value: those that the person has touched are marked at once, with the

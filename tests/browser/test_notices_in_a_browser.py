@@ -61,6 +61,7 @@ def _keep(page, path):
         page.emulate_media(color_scheme=theme)
         for width in (1280, 375):
             page.set_viewport_size({"width": width, "height": 800})
-            name = f"{path.strip('/').replace('/', '-')}-{theme}-{width}.png"
+            place = path.partition("?")[0].strip("/").replace("/", "-")
+            name = f"{place}-{theme}-{width}.png"
             page.screenshot(path=Path(folder, name), full_page=True)
     page.set_viewport_size({"width": 1280, "height": 800})

@@ -41,7 +41,7 @@ def test_groups_clusters_and_saved_views_look_right(live_server, portal, jobs, p
     page.get_by_text("2 people.").wait_for()
     page.get_by_label("Role that it gives").select_option("operator")
     page.get_by_role("button", name="Change").click()
-    page.get_by_text("Whoever is in it has at least the role operator.").wait_for()
+    page.get_by_text("Its members have at least the role operator.").wait_for()
     portal.go("/jobs/?state=failed")
     page.get_by_text("Columns", exact=True).click()
     page.get_by_label("Cluster").check()
@@ -56,9 +56,13 @@ def test_groups_clusters_and_saved_views_look_right(live_server, portal, jobs, p
     page.get_by_text("Columns", exact=True).click()
     page.get_by_text("Save this view").first.click()
     group = f"/groups/{people['user'].groups.exclude(name='user').get().pk}/"
-    for path in (None, "/saved-views/", "/groups/", group, "/clusters/", "/clusters/grid/", "/settings/"):
+    pages = (None, "/saved-views/", "/groups/", group, "/clusters/", "/clusters/grid/", "/settings/")
+    for path in (*pages, "/reports/places/", "/sweeps/", "/alerts/?show=all", "/notices/?kind=failed"):
         if path:
             portal.go(path)
+        for name in ("Columns", "Save this view"):
+            if page.get_by_text(name, exact=True).count():
+                page.get_by_text(name, exact=True).first.click()
         assert page_faults(portal) == [], path
         _keep(page, path or "/jobs/view")
     assert portal.errors == []

@@ -25,10 +25,14 @@ def rules() -> QuerySet[AlertRule]:
     return AlertRule.objects.select_related("cluster").annotate(firing=firing).order_by("name")
 
 
-def alerts(state: str = "", rule: int | None = None) -> QuerySet[Alert]:
-    """Alerts, the newest first; of one state, of one rule."""
+def alerts(state: str = "", rule: int | None = None, text: str = "") -> QuerySet[Alert]:
+    """Alerts, the newest first; of one state, of one rule, with `text` in the rule's name, the cluster's, or what they
+    are about."""
     rows = Alert.objects.select_related("rule__cluster").order_by("-fired_at", "-pk")
     rows = rows.filter(state=state) if state in [each.value for each in AlertState] else rows
+    if text:
+        named = Q(rule__name__icontains=text) | Q(rule__cluster__name__icontains=text)
+        rows = rows.filter(named | Q(subject__icontains=text))
     return rows if rule is None else rows.filter(rule=rule)
 
 

@@ -7,20 +7,21 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.web.csv_stream import csv_response, plain_cell
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.jobs.group_models import JobGroup
 from scheduling.pages.charts import sweep_chart
-from scheduling.pages.sweep_results import SweepTable, groups_visible_to, label, sweep_table
+from scheduling.pages.sweep_list import sweep_list
+from scheduling.pages.sweep_results import SweepTable, label, sweep_table
 from scheduling.placing.services.many_jobs import Cancellations, cancel_jobs
 
 _PER_PAGE = 50
@@ -28,11 +29,20 @@ _PER_PAGE = 50
 
 @require_safe
 def sweeps(request: HttpRequest) -> HttpResponse:
-    """All that this person may see, newest first."""
-    rows = groups_visible_to(caller(request)).annotate(job_count=Count("jobs")).order_by("-pk")
-    page = Paginator(rows, _PER_PAGE).get_page(request.GET.get("page"))
-    sees_all = request.user.has_perm("scheduling.view_all_jobs")
-    return render(request, "scheduling/sweeps/list.html", {"page": page, "sees_all": sees_all})
+    """All that this person may see, or those with `?q=`; newest first unless `?sort=` says otherwise."""
+    if usual := usual_view(request, "sweeps"):
+        return usual
+    text, sort = (request.GET.get(name, "").strip()[:100] for name in ("q", "sort"))
+    page = Paginator(sweep_list(caller(request), text, sort), _PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "total": page.paginator.count,
+        "q": text,
+        "sort": sort,
+        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
+        **list_context(request, "sweeps"),
+    }
+    return render(request, "scheduling/sweeps/list.html", context)
 
 
 @require_safe

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.list_context import list_context, usual_view
+from gridportal.accounts.list_pages import COLUMN, LISTS
 from gridportal.web.csv_stream import csv_response, plain_cell
 from scheduling.jobs.filters import JobFilterForm
 from scheduling.reports.charts import report_chart
@@ -18,6 +20,7 @@ from scheduling.reports.report_pdf import pdf
 from scheduling.reports.report_range import REPORT_PRESETS, USUAL, asked_range
 from scheduling.reports.report_section import Section
 from scheduling.reports.report_tabs import TABS, seen_by
+from scheduling.reports.use_cells import with_columns
 from scheduling.usage.period_sums import jobs_read_once
 from scheduling.usage.ranges import Range
 
@@ -38,11 +41,20 @@ class ReportRequest(NamedTuple):
 _OF_SKELETONS = {"application", "owner", "state", "method", "q"}
 
 
+#: How a saved view calls that tab.
+SKELETONS = "skeletons"
+
+
 @require_safe
-def first_tab(request: HttpRequest) -> HttpResponseRedirect:
-    """Who used what, of the time in the address."""
-    page = reverse("report") if _OF_SKELETONS & set(request.GET) else reverse("report-sections", args=["people"])
-    return HttpResponseRedirect(f"{page}?{request.GET.urlencode()}" if request.GET else page)
+def first_tab(request: HttpRequest) -> HttpResponse:
+    """The tab that `?tab=` names, as saved views do, with the rest of the address; without: who used what."""
+    if usual := usual_view(request, "reports"):
+        return usual
+    given = request.GET.copy()
+    tab = given.pop("tab", [SKELETONS if _OF_SKELETONS & set(given) else "people"])[-1]
+    tab = tab if tab in {*TABS, SKELETONS} else "people"
+    page = reverse("report") if tab == SKELETONS else reverse("report-sections", args=[tab])
+    return redirect(f"{page}?{given.urlencode()}" if given else page)
 
 
 @require_safe
@@ -57,6 +69,8 @@ def sections(request: HttpRequest, show: str) -> HttpResponse:
         "label": TABS[show].label,
         "sections": [(section, _chart(section)) for section in found],
         "presets": [(name, words) for name, (words, _) in REPORT_PRESETS.items()],
+        **list_context(request, "reports", tab=show),
+        "no_columns": not TABS[show].has_use,
     }
     return render(request, "scheduling/report_sections.html", context)
 
@@ -114,7 +128,8 @@ def _sections(request: HttpRequest, show: str, asked: ReportRequest) -> list[Sec
         raise PermissionDenied("Operators and managers see this report.")
     with jobs_read_once():
         found = TABS[show].sections(caller(request), asked.span)
-    return [section.arranged(asked.sort, asked.find) for section in found]
+    shown = LISTS["reports"].shown(request.GET.getlist(COLUMN))
+    return [with_columns(section.arranged(asked.sort, asked.find), shown) for section in found]
 
 
 def _asked(request: HttpRequest) -> ReportRequest:

@@ -11,11 +11,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.list_context import list_context
 from scheduling.jobs.filters import PRESETS, JobFilterForm
 from scheduling.reports.compared import SECONDS, Figure, compared
 from scheduling.reports.report_range import exact_range
 from scheduling.reports.report_section import Section
-from scheduling.reports.views.range_reports import report_tabs
+from scheduling.reports.views.range_reports import SKELETONS, report_tabs
 from scheduling.usage import selectors as use_selectors
 from scheduling.usage import sums as use_sums
 from scheduling.usage.selectors import Use
@@ -56,6 +57,8 @@ def report(request: HttpRequest) -> HttpResponse:
         "narrowed": form.narrows,
         "presets": [("", "all time"), *((name, label) for name, (label, _) in PRESETS.items())],
         **report_tabs(request),
+        **list_context(request, "reports", tab=SKELETONS),
+        "no_columns": True,
     }
     return render(request, "scheduling/report.html", context)
 

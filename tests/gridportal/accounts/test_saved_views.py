@@ -12,6 +12,8 @@ from gridportal.accounts.list_pages import LISTS
 from gridportal.accounts.models import SavedView
 from gridportal.accounts.saved_views import change_view, save_view
 from gridportal.base.errors import ConflictError, InputError
+from scheduling.jobs.group_models import JobGroup
+from scheduling.reports.use_cells import USE
 from tests.markup import markup as html
 
 pytestmark = pytest.mark.django_db
@@ -81,9 +83,51 @@ def test_each_column_of_a_list_is_shown_when_it_is_chosen(client_as: Any, people
     save_view(people["administrator"], key, "one", "")
     client, page = client_as("administrator"), LISTS[key]
     for column in page.columns:
-        answer = client.get(f"{SavedView(list=key, query=f'column={column.name}').get_absolute_url()}")
+        answer = client.get(SavedView(list=key, query=f"column={column.name}").get_absolute_url(), follow=True)
         assert answer.status_code == 200
         assert answer.context["shown"] == {column.name}
+
+
+def test_a_view_of_a_report_keeps_its_tab_its_time_and_its_columns(client_as: Any, people: Any, make_job: Any) -> None:
+    make_job(people["user"], "running")
+    client = client_as("user")
+    query = "since=7d&column=jobs&column=failed"
+    page = client.get(f"/reports/places/?{query}")
+    assert heads(page)[:4] == ["Figure", "This time", "Time before", "Change"]
+    assert "Node-hours</a>" not in html(page).partition('id="clusters"')[2].partition("</thead>")[0]
+    assert f'name="query" value="tab=places&amp;{query.replace("&", "&amp;")}"' in html(page)
+    page = save(client, "reports", name="Places", query=f"tab=places&{query}", is_default="1")
+    assert (page.request["PATH_INFO"], page.request["QUERY_STRING"]) == ("/reports/places/", query)
+    assert 'aria-current="true">Places' in html(page)
+    assert client.get("/reports/", follow=True).request["PATH_INFO"] == "/reports/places/"
+    save(client, "reports", name="Chosen", query="tab=skeletons&state=failed")
+    page = client.get(SavedView.objects.get(name="Chosen").get_absolute_url(), follow=True)
+    assert (page.request["PATH_INFO"], page.request["QUERY_STRING"]) == ("/reports/skeletons/", "state=failed")
+    assert client.get("/reports/?view=all", follow=True).request["PATH_INFO"] == "/reports/people/"
+    lines = b"".join(client.get(f"/reports/places.csv?{query}").streaming_content).decode().splitlines()
+    assert "clusters,cluster,jobs,failed,utilization" in lines
+
+
+def test_the_columns_to_choose_in_a_report_are_those_of_its_tables() -> None:
+    assert [column.name for column in LISTS["reports"].columns] == [head.name for head in USE]
+
+
+def test_sweeps_are_searched_and_sorted(client_as: Any, people: Any, application: Any) -> None:
+    for name, owner in (("alpha", "user"), ("beta", "other")):
+        axes = [{"name": "klass", "values": ["S"]}]
+        JobGroup.objects.create(owner=people[owner], application=application, name=name, axes=axes)
+    client = client_as("operator")
+
+    def names(query: str) -> list[str]:
+        return [group.name for group in client.get(f"/sweeps/?{query}").context["page"]]
+
+    assert names("view=all") == ["beta", "alpha"]
+    assert names("sort=owner") == ["beta", "alpha"]
+    assert names("sort=name") == names("sort=-owner") == ["alpha", "beta"]
+    assert names("q=alph") == names("q=user") == ["alpha"]
+    assert names(f"q={JobGroup.objects.get(name='beta').pk}") == ["beta"]
+    assert "No sweep has “gamma” in it" in html(client.get("/sweeps/?q=gamma"))
+    assert heads(client.get("/sweeps/?column=jobs")) == ["Sweep", "Jobs"]
 
 
 def test_a_view_is_renamed_made_the_default_and_removed(client_as: Any, people: Any) -> None:
