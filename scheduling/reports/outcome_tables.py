@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gridportal.accounts.models import User
@@ -13,9 +14,17 @@ from scheduling.reports.use_cells import counted
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.decision_messages import moved_summary
 from scheduling.usage import ranges
+from scheduling.usage.core.prediction_quality import PredictionQuality
+from scheduling.usage.predictions import prediction_qualities
 from scheduling.usage.ranges import LinkUse, MovesReport, Range, Slowdown
 
 _HOUR = 3600.0
+#: What was predicted, by who did.
+_PREDICTED = {
+    "contracts": "time of phases, by contracts",
+    "skeletons": "time of the program on the group taken, by skeletons",
+    "moves": "time to the end of a job that is moved",
+}
 
 
 def network_sections(person: User, span: Range) -> list[Section]:
@@ -26,9 +35,10 @@ def network_sections(person: User, span: Range) -> list[Section]:
 
 
 def slowdown_sections(person: User, span: Range) -> list[Section]:
-    """Slowdown suffered and avoided."""
+    """Slowdown suffered and avoided, and how far predictions were off."""
     found, then = ranges.slowdown(span), ranges.slowdown(span.before)
-    return [compared(_slowdown_figures(found), _slowdown_figures(then), span.before), _slowdown(found)]
+    kept = compared(_slowdown_figures(found), _slowdown_figures(then), span.before)
+    return [kept, _slowdown(found), _predictions(prediction_qualities(span))]
 
 
 def move_sections(person: User, span: Range) -> list[Section]:
@@ -111,6 +121,32 @@ def _slowdown(found: Slowdown) -> Section:
     )
     chart = Chart("Node-hours", ("lost", "avoided by trials", "avoided by moves"), tuple(row[2] for row in values))
     return Section("slowdown", "Slowdown suffered and avoided", finding, heads, tuple(values), "", chart)
+
+
+def _predictions(found: Mapping[str, PredictionQuality]) -> Section:
+    heads = (
+        Head("predicted_by", "Predicted"),
+        Head("count", "Of", Cell.NUMBER),
+        Head("error_percent", "Median error, %", Cell.PERCENT),
+        Head("close_percent", "Within 10 %, %", Cell.PERCENT),
+        Head("longer_percent", "Took longer, %", Cell.PERCENT),
+    )
+    shown = [(_PREDICTED[name], each) for name, each in found.items() if each.count]
+    values = tuple(
+        (
+            words,
+            each.count,
+            round(100 * each.error, 1) if each.error is not None else None,
+            *(round(100 * part / each.count, 1) for part in (each.close, each.too_short)),
+        )
+        for words, each in shown
+    )
+    parts = [
+        f"{share_text(each.error or 0.0)} for the {words} ({counted(each.count, 'time')})" for words, each in shown
+    ]
+    finding = f"Median errors of predictions: {'; '.join(parts)}." if parts else "No prediction can be judged yet."
+    note = "Of what was predicted. Runs of this time that went well, and moves whose job is over." if parts else ""
+    return Section("predictions", "Predictions against outcomes", finding, heads, values, note)
 
 
 def _moves(found: MovesReport) -> Section:

@@ -15,12 +15,13 @@ from scheduling.usage.ranges import Range
 
 
 class Tab(NamedTuple):
-    """Its name for people, what it shows of a time to a person, and whether plain users may see it, of their own jobs
-    alone."""
+    """Its name for people, what it shows of a time to a person; whether plain users may see it, of their own jobs
+    alone; and whether it has tables of use, with columns to choose among."""
 
     label: str
     sections: Callable[[User, Range], list[Section]]
     is_own: bool = False
+    has_use: bool = False
 
     def is_seen_by(self, person: User) -> bool:
         """Whether this person may open it."""
@@ -28,9 +29,9 @@ class Tab(NamedTuple):
 
 
 TABS = {
-    "people": Tab("People and time", people_sections, is_own=True),
-    "programs": Tab("Applications and sizes", program_sections, is_own=True),
-    "places": Tab("Clusters, sites, nodes", place_sections, is_own=True),
+    "people": Tab("People and time", people_sections, is_own=True, has_use=True),
+    "programs": Tab("Applications and sizes", program_sections, is_own=True, has_use=True),
+    "places": Tab("Clusters, sites, nodes", place_sections, is_own=True, has_use=True),
     "waiting": Tab("Waiting and failures", fate_sections, is_own=True),
     "budgets": Tab("Budgets", budget_sections, is_own=True),
     "network": Tab("Links", network_sections),

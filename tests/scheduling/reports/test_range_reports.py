@@ -16,8 +16,11 @@ from django.utils import timezone
 from gridportal.base.reasons import Code, Reason
 from scheduling.contracts.models import Contract
 from scheduling.jobs.models import Job
+from scheduling.placing.models import Placement
 from scheduling.reports.report_tabs import TABS
 from scheduling.runs.models import Run
+from scheduling.skeletons.core.trial_record import Outcome, Trial
+from scheduling.skeletons.models import SkeletonRun
 from tests.scheduling.rescheduling.proposals import propose
 from tests.scheduling.rescheduling.test_pages import words
 
@@ -79,8 +82,26 @@ def test_without_anything_before_there_is_no_change_in_percent(client_as: Any, r
 def test_slowdown_and_moves_have_sentences_to_quote(client_as: Any, ran: Any) -> None:
     page = words(client_as("manager").get("/reports/slowdown/"))
     assert "1 of 1 run with a contract took longer than promised and lost 2.00 node-hours" in page
+    assert "62.4 % for the time to the end of a job that is moved (1 time)." in page
     page = words(client_as("manager").get("/reports/moves/"))
     assert "1 was right, 0 even and 0 wrong; together they ended jobs 30 min" in page
+
+
+def test_predictions_stand_beside_what_came(client_as: Any, ran: Any) -> None:
+    placement, run = ran.placements.get(), ran.runs.get()
+    Placement.objects.filter(pk=placement.pk).update(trial=Trial(outcome=Outcome(taken=1, by="skeleton")))
+    for candidate, predicted in ((0, 9000.0), (1, 7600.0)):
+        place = {"job": ran, "placement": placement, "candidate": candidate, "nodes": ["n1"], "key": f"t{candidate}"}
+        SkeletonRun.objects.create(**place, run_dir="/r", script="", state="done", predicted=predicted)
+    rows = [row for row in table(client_as("manager"), "slowdown") if row[0] == "predictions"]
+    assert rows[1:] == [
+        ["predictions", "time of phases, by contracts", "1", "100.0", "0.0", "100.0"],
+        ["predictions", "time of the program on the group taken, by skeletons", "1", "5.3", "100.0", "0.0"],
+        ["predictions", "time to the end of a job that is moved", "1", "62.4", "0.0", "100.0"],
+    ]
+    Run.objects.filter(pk=run.pk).update(state="failed")
+    rows = [row for row in table(client_as("manager"), "slowdown") if row[0] == "predictions"]
+    assert [row[1] for row in rows[1:]] == ["time to the end of a job that is moved"]
 
 
 def test_by_application_size_cluster_site_and_node(client_as: Any, ran: Any) -> None:
