@@ -55,7 +55,18 @@ def method_message(answer: MatchAnswer) -> str:
     message = _METHODS[answer.method]
     if answer.exact or answer.bound is None or answer.rank is None:
         return message
-    return f"{message}; no set has a rank above {answer.bound:.6g}"
+    return f"{message}; no set has a rank above {rank_text(answer.bound, answer.ranked_by)}"
+
+
+def rank_text(rank: float | None, ranked_by: str) -> str:
+    """A rank for people: where it is a bandwidth, with its unit.
+
+    >>> rank_text(9.5e7, "Min(other.bandwidth)"), rank_text(1900.0, "Min(other.cpuspeed * other.cpu)")
+    ('95 Mbit/s', '1900')
+    """
+    if rank is None:
+        return "no number"
+    return rate_text(rank) if rank >= 0 and _is_rate(ranked_by) else f"{rank:.6g}"
 
 
 def notice_message(notice: Notice) -> str:
@@ -86,7 +97,7 @@ def nearest_message(report: ClauseReport) -> str:
 
 
 #: A bandwidth of an ad, alone or held against a number: its figures are bit/s.
-_RATE = re.compile(r"(?:(?:min|max|sum)\()?(?:other\.)?[rl]?bandwidth\)?(?:\s*[<>]=?\s*\S+)?", re.IGNORECASE)
+_RATE = re.compile(r"(?:(?:min|max|sum)\()?(?:other\.)?[rl]?bandwidth\)?(?:[<>]=?[\w.+]+)?", re.IGNORECASE)
 
 
 def _in_units(text: str, value: float) -> str:
@@ -95,7 +106,11 @@ def _in_units(text: str, value: float) -> str:
     >>> _in_units("other.bandwidth >= 50000000", 4e7), _in_units("other.memory >= 8", 4.0)
     (' (40 Mbit/s)', '')
     """
-    return f" ({rate_text(value)})" if _RATE.fullmatch(text.strip()) else ""
+    return f" ({rate_text(value)})" if _is_rate(text) else ""
+
+
+def _is_rate(text: str) -> bool:
+    return _RATE.fullmatch("".join(text.split())) is not None
 
 
 #: Digits of a number, as few as say what is so: 17 are the number itself.
@@ -162,9 +177,9 @@ def rejected_message(report: RejectedSet) -> str:
     return _MISSES[report.how].format(joins=report.joins, leaves=report.leaves)
 
 
-def rejected_outcome(report: RejectedSet) -> str:
+def rejected_outcome(report: RejectedSet, ranked_by: str) -> str:
     """What it came to."""
-    rank = "no number" if report.rank is None else f"{report.rank:.6g}"
+    rank = rank_text(report.rank, ranked_by)
     unmet = f", {report.unmet} requirements unmet" if report.unmet > 1 else ", 1 requirement unmet"
     return rank + (unmet if report.unmet else "")
 

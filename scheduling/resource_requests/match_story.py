@@ -73,8 +73,12 @@ def story_of(answer: MatchAnswer) -> MatchStory:
         has_nearest=any(each.nearest for each in clauses),
         change=say.change_message(why) if why else "",
         aggregates=tuple(f"{say.aggregate_message(each)}." for each in why.aggregates) if why else (),
-        rejected=tuple((say.rejected_message(r), r.size, say.rejected_outcome(r)) for r in why.rejected) if why else (),
+        rejected=_rejected(why, answer.ranked_by) if why else (),
     )
+
+
+def _rejected(why: MatchExplanation, ranked_by: str) -> tuple[tuple[str, int, str], ...]:
+    return tuple((say.rejected_message(r), r.size, say.rejected_outcome(r, ranked_by)) for r in why.rejected)
 
 
 def finding(answer: MatchAnswer) -> str:
@@ -85,7 +89,8 @@ def finding(answer: MatchAnswer) -> str:
     shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     count = "1 machine" if len(names) == 1 else f"{len(names)} machines"
     sure = "Proved best" if answer.exact else "The best that was found"
-    return f"{count}: {shown}. {sure} with rank {answer.rank or 0.0:.6g} ({say.method_message(answer)})."
+    rank = say.rank_text(answer.rank or 0.0, answer.ranked_by)
+    return f"{count}: {shown}. {sure} with rank {rank} ({say.method_message(answer)})."
 
 
 def _clauses(why: MatchExplanation, *, is_matched: bool) -> tuple[ClauseRow, ...]:

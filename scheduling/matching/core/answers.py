@@ -129,7 +129,7 @@ class MappingRequest:
 class MatchAnswer:
     """All of it. mapping: the name of the mapper that is still to be asked, and what. pool: how many resources there
     were, passing: how many satisfy all requirements for single resources; candidates: those by name, where that was
-    asked for."""
+    asked for. ranked_by: the rank of the request, as it stands there."""
 
     status: StatusCode
     refusal: Refusal
@@ -147,6 +147,7 @@ class MatchAnswer:
     pool: int = 0
     passing: int = 0
     candidates: tuple[str, ...] = ()
+    ranked_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from scheduling.matching.core.language.ad_syntax import Literal, Record, Scope, 
 from scheduling.matching.core.language.ad_syntax import Name as AttributeName
 from scheduling.matching.core.mapping.mapper_interface import MapperMachine, MapperQuestion, PlainValue
 from scheduling.matching.core.match_explanations import Explainer
-from scheduling.matching.core.request_elements import sent_by, with_requirements, with_sizes
+from scheduling.matching.core.request_elements import elements, sent_by, with_requirements, with_sizes
 from scheduling.matching.core.sets.set_candidates import PairValues
 from scheduling.matching.core.sets.set_matching import SetMatch, match
 from scheduling.matching.core.sets.set_request import SetRequest
@@ -70,6 +70,7 @@ def answer(question: MatchQuestion, records: Sequence[Record] | None = None) -> 
     outcome = match(request, pool, library, is_over=is_over)
     taken = time.perf_counter() - started
     made = _answered(outcome, ads, [*read.notices, *notices], taken, is_late=is_over())
+    made = replace(made, ranked_by=elements(read.ad, "", None, question.request).rank)
     if question.names_candidates:
         made = replace(made, candidates=tuple(dns(ads[row], row) for row in outcome.filtered.rows.tolist()))
     if outcome.members:

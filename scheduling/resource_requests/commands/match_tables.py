@@ -14,6 +14,7 @@ from scheduling.matching.match_messages import (
     method_message,
     nearest_message,
     notice_message,
+    rank_text,
     refusal_message,
     rejected_message,
     rejected_outcome,
@@ -38,7 +39,7 @@ def show_answer(answer: MatchAnswer) -> None:
 
 
 def _show_machines(answer: MatchAnswer) -> None:
-    typer.echo(f"Rank {answer.rank:.6g} ({method_message(answer)}).")
+    typer.echo(f"Rank {rank_text(answer.rank, answer.ranked_by)} ({method_message(answer)}).")
     columns = [Column("Machine"), Column("Processors", number=True), Column("Share", number=True)]
     rows = []
     for machine in answer.machines[:MACHINES_SHOWN]:
@@ -60,10 +61,13 @@ def _show_explanation(answer: MatchAnswer, explanation: MatchExplanation) -> Non
         typer.echo(f"{aggregate_message(aggregate)}.")
     if explanation.rejected:
         columns = (Column("Other sets", wraps=True), Column("Machines", number=True), Column("Rank", wraps=True))
-        rows = [(rejected_message(each), str(each.size), rejected_outcome(each)) for each in explanation.rejected]
+        rows = [
+            (rejected_message(each), str(each.size), rejected_outcome(each, answer.ranked_by))
+            for each in explanation.rejected
+        ]
         show_table(columns, rows, title="The best of the sets beside it")
     if answer.greedy_rank is not None:
-        typer.echo(f"The greedy algorithm alone comes to rank {answer.greedy_rank:.6g}.")
+        typer.echo(f"The greedy algorithm alone comes to rank {rank_text(answer.greedy_rank, answer.ranked_by)}.")
 
 
 #: So many columns of the clauses stand there whatever they say.

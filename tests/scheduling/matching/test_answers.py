@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,9 +26,10 @@ from scheduling.matching.core.language.ad_syntax import (
 from scheduling.matching.core.language.ad_writer import AdWriter
 from scheduling.matching.core.language.paper_forms import rewritten
 from scheduling.matching.match_documents import document, xml
-from scheduling.matching.match_messages import aggregate_message, change_message, nearest_message
+from scheduling.matching.match_messages import aggregate_message, change_message, nearest_message, rank_text
 from scheduling.matching.services.match_texts import MatchQuestion, answer
 from scheduling.resource_requests.commands.match_tables import show_answer
+from scheduling.resource_requests.match_story import finding
 from tests.examples import examples
 from tests.scheduling.matching import random_ads
 
@@ -156,3 +158,16 @@ def test_bandwidths_are_told_in_the_units_of_all_other_places() -> None:
     assert [aggregate_message(each) for each in made.explanation.aggregates] == [
         "Min(other.RBandwidth) is 2000000 (2 Mbit/s), of #1"
     ]
+
+
+def test_a_rank_that_is_a_bandwidth_is_told_with_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    pool = "[machine = 1; bandwidth = 90000000] [machine = 2; bandwidth = 4.0e7]"
+    text = '[Type = "Set"; requirements = SetSize >= 1; rank = Min( other.bandwidth )]'
+    found = answer(MatchQuestion(text, pool, explain=True))
+    show_answer(found)
+    printed = capsys.readouterr().out
+    assert "Rank 90 Mbit/s (" in printed
+    assert "40 Mbit/s" in printed.partition("The best of the sets beside it")[2]
+    assert finding(found).startswith("1 machine: #1. Proved best with rank 90 Mbit/s (")
+    assert document(found)["rank"] == 9e7
+    assert rank_text(9e7, "Min(other.bandwidth) + 1") == rank_text(9e7, "other.memory") == "9e+07"
