@@ -16,7 +16,7 @@ _UNUSABLE = {
 }
 plain(
     {
-        Code.PUT_BACK_MEANWHILE: "Its cluster put it back into the queue before it had stopped; it was asked no more.",
+        Code.PUT_BACK_MEANWHILE: "Its cluster put it back into the queue before it had stopped; it is not asked again.",
         Code.ENDED_MEANWHILE: "The program came to its end before it stopped.",
     }
 )
@@ -57,8 +57,8 @@ def _(file: str) -> str:
 @says(Code.LEFT_NOTHING)
 def _(pattern: str) -> str:
     return (
-        f"It was asked to stop and ended well, but left no new file {pattern} to go on from. Whether it had come to "
-        "its end only a line of success in its output would tell."
+        f"It was asked to stop and ended well, but left no new file {pattern} to go on from. Only a line of success in "
+        "its output could tell whether it had done all its work."
     )
 
 

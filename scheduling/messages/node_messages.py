@@ -123,12 +123,12 @@ def _(place_of: str) -> str:
 
 @says(Code.NODE_NOT_WEIGHED)
 def _(place_of: str) -> str:
-    return f"as good by the pairs one at a time in the place of {place_of}; not compared beyond that"
+    return f"as good by the pairs one at a time in the place of {place_of}; not compared any further"
 
 
 @says(Code.NODE_PASSED_OVER)
 def _(place_of: str) -> str:
-    return f"better in the place of {place_of}; the search was over before it came to that"
+    return f"better in the place of {place_of}; the search ended before that was tried"
 
 
 #: What has left nodes out, for a count of them.
@@ -154,7 +154,7 @@ KINDS = {
     Code.NODE_MORE_MESSAGE_TIME: "longer messages than the group",
     Code.NODE_AS_GOOD: "as good as a node of the group",
     Code.NODE_NOT_WEIGHED: "as good by the pairs one at a time",
-    Code.NODE_PASSED_OVER: "better, but not come to in time",
+    Code.NODE_PASSED_OVER: "better, but not tried in time",
     Code.NODE_NOT_DRAWN: "not drawn",
 }
 

@@ -129,7 +129,7 @@ def test_what_single_sign_on_fills_says_so_and_stays(client_as: Any, physics: Gr
     portal = settings.PORTAL
     settings.PORTAL = portal.model_copy(update={"oidc_name": "Campus", "oidc_groups": {"phys-dept": "physics"}})
     client = client_as("administrator")
-    assert "Campus fills it: whoever signs in there with the group phys-dept" in markup(
+    assert "Campus fills it: people who sign in there and are in the group phys-dept" in markup(
         client.get(f"/groups/{physics.pk}/")
     )
     assert "change GRIDPORTAL_OIDC_GROUPS first" in markup(client.post(f"/groups/{physics.pk}/remove", follow=True))
