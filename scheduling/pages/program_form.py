@@ -71,7 +71,7 @@ class ProgramForm(WordedForm):
         required=False,
         strip=False,
         max_length=program_start.MAX_BYTES,
-        widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"}),
+        widget=forms.Textarea(attrs={"rows": 12, "data-script": "id_kind", **_PLAIN, "autocapitalize": "off"}),
         help_text="The lines #SBATCH of a batch script fill the form with which it is submitted.",
     )
     path = forms.CharField(
