@@ -97,7 +97,8 @@ def _prepared(options: argparse.Namespace) -> Server:
     listeners = [listener(options.listen)]
     depot, depot_pid = _depot(options, key) if options.depot else (None, ())
     census = Census(options.scope, (*options.ignore, *depot_pid))
-    state = NodeState(options.node, census, cpus=options.cpus, disk=options.disk)
+    is_machine = options.scope == "machine"
+    state = NodeState(options.node, census, cpus=options.cpus, disk=options.disk, has_ports=is_machine)
     target = probes.Target(key, *place("probe", options.probe)) if options.probe else None
     announced = {"probe": list(target.address) if target else None, "depot": list(depot) if depot else None}
     server = Server(

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from gridportal.base.available_cpu import available_cpu
-from gridportal.runtime.agent import resident_memory, vitals
+from gridportal.runtime.agent import infiniband, resident_memory, vitals
 from gridportal.runtime.agent.census import Census
 from gridportal.runtime.agent.traffic import Traffic
 
@@ -18,8 +18,10 @@ _SHARE = 0.003  # of a processor, for each of the two kinds of looks
 class NodeState:
     """Looks at processes and counters; what that costs stretches the pauses, so that it stays under 1 % of a core."""
 
-    def __init__(self, node: str, census: Census, *, cpus: int, disk: str) -> None:
+    def __init__(self, node: str, census: Census, *, cpus: int, disk: str, has_ports: bool = True) -> None:
+        """`has_ports`: the machine's InfiniBand ports are this node's, and not shared with others on the machine."""
         self._node, self._census, self._cpus, self._disk = node, census, cpus, disk
+        self._has_ports = has_ports
         self._interfaces, self._traffic = vitals.Interfaces(), Traffic()
         self._memory: dict[str, int] = {}
         self._begun = self._looked = time.monotonic()
@@ -56,6 +58,7 @@ class NodeState:
             "memory": vitals.memory(),
             "disk": self._free_disk(),
             "interfaces": self._interfaces.view(),
+            "infiniband": infiniband.counters() if self._has_ports else {},
             "runs": self._runs(),
             "peers": self._traffic.by_peer,
             "trouble": self._traffic.error,

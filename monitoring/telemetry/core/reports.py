@@ -23,8 +23,8 @@ def samples_of(
 
     cpu 0..1 and load, `load_runs` (that part of the load which is the portal's own runs'), memory and disk in bytes; tx
     and rx in bit/s of each interface ("n1:eth0"), towards each other node whose address `nodes` knows ("n1>n2": tx) and
-    of each run ("n1@run", with its load and memory). Rates are means since the report `before`; without one interfaces
-    have those of the last second, the rest none.
+    of each run ("n1@run", with its load and memory); ib_tx and ib_rx of each InfiniBand device ("n1:mlx5_0"). Rates are
+    means since the report `before`; without one interfaces have those of the last second, the rest none.
     """
     for metric, key in _PLAIN.items():
         yield Sample(node, metric, now, _number(report[key]))
@@ -33,6 +33,7 @@ def samples_of(
             yield Sample(node, metric, now, _number(value))
     elapsed = _elapsed(report, before)
     yield from _interfaces(node, report, before or {}, elapsed, now)
+    yield from _infiniband(node, report, before or {}, elapsed, now)
     yield from _runs(node, report, before or {}, elapsed, now)
     yield from _peers(node, report, before or {}, elapsed, now, nodes)
 
@@ -41,6 +42,13 @@ def _interfaces(node: str, report: Report, before: Report, elapsed: float, now: 
     for name, numbers in _few(report["interfaces"]).items():
         rates = _rates(numbers, before.get("interfaces", {}).get(name), elapsed) or numbers[2:4]
         yield from _both_ways(f"{node}:{name}", rates, now)
+
+
+def _infiniband(node: str, report: Report, before: Report, elapsed: float, now: float) -> Iterator[Sample]:
+    old = before.get("infiniband") or {}
+    for name, numbers in _few(report.get("infiniband") or {}).items():  # an agent of an older portal tells none
+        rates = _rates(numbers, old.get(name), elapsed) or ()
+        yield from _both_ways(f"{node}:{name}", rates, now, "ib_tx", "ib_rx")
 
 
 def _runs(node: str, report: Report, before: Report, elapsed: float, now: float) -> Iterator[Sample]:
@@ -70,8 +78,10 @@ def _peers(
             yield from _sample(f"{node}>{other}", "tx", now, rates[0])
 
 
-def _both_ways(subject: str, rates: tuple[float, ...] | list[float], now: float) -> Iterator[Sample]:
-    for metric, rate in zip(("tx", "rx"), rates, strict=False):
+def _both_ways(
+    subject: str, rates: tuple[float, ...] | list[float], now: float, sent: str = "tx", received: str = "rx"
+) -> Iterator[Sample]:
+    for metric, rate in zip((sent, received), rates, strict=False):
         yield from _sample(subject, metric, now, _number(rate))
 
 

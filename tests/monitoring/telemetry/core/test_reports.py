@@ -47,6 +47,14 @@ def test_rates_are_means_since_the_report_before():
     assert ("n1>8.8.8.8", "tx") not in found
 
 
+def test_infiniband_has_rates_of_its_own_between_two_reports():
+    before, report = {**BEFORE, "infiniband": {"mlx5_0": [1000, 0]}}, {**REPORT, "infiniband": {"mlx5_0": [6000, 250]}}
+    found = figures(report, before)
+    assert (found["n1:mlx5_0", "ib_tx"], found["n1:mlx5_0", "ib_rx"]) == (4000.0, 200.0)
+    assert ("n1:mlx5_0", "ib_tx") not in figures(report, BEFORE)
+    assert ("n1:mlx5_0", "tx") not in found
+
+
 def test_loads_of_runs_are_told_apart_from_the_rest():
     found = figures(REPORT, BEFORE)
     assert found["n1", "load"] == 1.0
@@ -81,6 +89,7 @@ def test_a_counter_that_fell_gives_no_rate():
         {"load": -1},
         {"memory": ["a", 1]},
         {"interfaces": 7},
+        {"infiniband": 7},
         {"runs": {"a": 1}},
     ],
 )
