@@ -43,6 +43,8 @@ _LONG_FIRST = (
     "tests/gridportal/test_serve.py",
     _BROWSERS[2],
     "tests/gridportal/slurm/test_prefix.py",
+    "tests/gridportal/experiments/moves/test_moves.py",
+    "tests/gridportal/experiments/test_on_grid.py",
     "tests/scheduling/runs/adapters/test_backends.py",
     "tests/scheduling/checkpoints/test_moves_grid.py",
     "tests/scheduling/profiles/test_profiles_grid.py",
@@ -52,6 +54,16 @@ _LONG_FIRST = (
     "tests/gridportal/local/test_local_backend.py",
     "tests/scheduling/pages/test_plans.py",
 )
+#: Of those without real parts the same: the first are those of all tests together, which would come last.
+_LONG_PLAIN = (
+    "tests/test_permissions_matrix.py",
+    "tests/test_changed_people.py",
+    "tests/gridportal/runtime/srs/test_c_depots.py",
+    "tests/gridportal/runtime/srs/test_checkpoints_in_depots.py",
+    "tests/scheduling/profiles/tracing/test_library.py",
+    "tests/fuzz_api/test_api_fuzz.py",
+)
+_NAMED = (*_LONG_FIRST, *_LONG_PLAIN)
 #: How a file says that it has tests with real parts.
 _REAL = re.compile(r"mark\.(grid|browser|redis|postgres|slurm|prometheus|ldap)\b")
 _CHECKOUT = Path(__file__).parents[1]
@@ -71,7 +83,7 @@ def share_of(nodeid: str) -> str:
 
 def rank(share: str, *, fills: bool = False) -> tuple[bool, int]:
     """Small for what begins early; `fills`: in the process that begins with those without real parts."""
-    place = _LONG_FIRST.index(share) if share in _LONG_FIRST else len(_LONG_FIRST)
+    place = _NAMED.index(share) if share in _NAMED else len(_NAMED)
     return has_real_parts(share) == fills, place
 
 

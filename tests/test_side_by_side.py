@@ -41,9 +41,10 @@ def test_files_that_share_a_slurm_go_together_and_others_by_themselves() -> None
 
 def test_the_longest_begin_first_then_others_with_real_parts_then_the_rest() -> None:
     real, plain = "tests/scheduling/runs/test_steps.py", "tests/test_names.py"
-    shares = [plain, real, *reversed(side_by_side._LONG_FIRST)]
-    assert sorted(shares, key=side_by_side.rank) == [*side_by_side._LONG_FIRST, real, plain]
-    assert min(shares, key=partial(side_by_side.rank, fills=True)) == plain
+    long_real, long_plain = side_by_side._LONG_FIRST, side_by_side._LONG_PLAIN
+    shares = [plain, real, *reversed(long_plain), *reversed(long_real)]
+    assert sorted(shares, key=side_by_side.rank) == [*long_real, real, *long_plain, plain]
+    assert sorted(shares, key=partial(side_by_side.rank, fills=True))[: len(long_plain) + 1] == [*long_plain, plain]
 
 
 @pytest.mark.parametrize("share", side_by_side._LONG_FIRST)
@@ -51,8 +52,13 @@ def test_what_takes_longest_has_real_parts(share: str) -> None:
     assert side_by_side.has_real_parts(share)
 
 
+@pytest.mark.parametrize("share", side_by_side._LONG_PLAIN)
+def test_what_takes_longest_of_the_rest_has_none(share: str) -> None:
+    assert not side_by_side.has_real_parts(share)
+
+
 def test_every_share_that_is_named_exists() -> None:
-    named = (*side_by_side._TOGETHER, *side_by_side._GUESTS, *side_by_side._LONG_FIRST)
+    named = (*side_by_side._TOGETHER, *side_by_side._GUESTS, *side_by_side._NAMED)
     assert [name for name in named if not list(_SCRIPT.parents[1].glob(name))] == []
 
 

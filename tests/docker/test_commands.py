@@ -17,9 +17,10 @@ import pytest
 from gridportal.base import processes as shell
 from gridportal.base.portal_settings import BASE_DIR
 from gridportal.serve.postgres import newest_binaries
+from tests import migrated
 from tests.docker.files import compose, instructions
 from tests.gridportal.serve.demo.demo_process import free_port
-from tests.servers import postgres_server, redis_server
+from tests.servers import redis_server
 from tests.waiting import looks
 
 pytestmark = pytest.mark.timeout(400)
@@ -80,7 +81,7 @@ def test_migrate_web_worker_and_beat_start_in_order_and_their_checks_say_healthy
     services = compose(values)["services"]
     app = copied_tree(tmp_path / "app")
     with ExitStack() as stack:
-        redis_url, database_url = stack.enter_context(redis_server()), stack.enter_context(postgres_server())
+        redis_url, database_url = stack.enter_context(redis_server()), stack.enter_context(migrated.postgres_server())
         env = container_environment(services["web"]["environment"], app, redis_url, database_url)
 
         here = subprocess.run(

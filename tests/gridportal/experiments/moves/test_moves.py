@@ -116,7 +116,7 @@ def test_the_opposite_of_what_is_not_known_is_not_run(tmp_path):
 
 
 @pytest.mark.grid
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(400)  # more than its portal may take to start and has patience for
 def test_a_job_is_moved_to_eight_nodes_by_the_portal_of_a_case(tmp_path: Path) -> None:
     need_namespaces()
     with own_grids(tmp_path) as grids:
