@@ -61,7 +61,10 @@ def run(comm: MPI.Intracomm, arguments: argparse.Namespace) -> bool:
     with phases.phase("init"):
         block = WaveBlock(comm, shape, planes, phases.communicating)
         state = begin(comm, block, done, shape, planes)
-        before = block.energy()
+    if state.restart_value():  # in no phase: what reading takes is the move's, and no contract promises it
+        for name in state.registered:
+            state.read(name)
+    before = block.energy()
     comm.Barrier()
     started, first = time.perf_counter(), int(done[0])
     course = Course(arguments.iterations, arguments.every or math.ceil(arguments.iterations / REPORTS))
@@ -99,15 +102,12 @@ def planes_of(text: str, depth: int, ranks: int) -> list[int]:
 def begin(
     comm: MPI.Intracomm, block: WaveBlock, done: NDArray[np.int64], shape: tuple[int, int, int], planes: list[int]
 ) -> stoppable.State:
-    """Begin SRS, and take the fields from a checkpoint where there is one."""
+    """Begin SRS with the fields and how far they are."""
     state = stoppable.begin(comm)
     for name, field in zip(("now", "before"), block.fields, strict=True):
         state.register(name, field, shape, layouts.shares(planes))
     state.register("done", done)
     state.store_map()
-    if state.restart_value():
-        for name in state.registered:
-            state.read(name)
     return state
 
 

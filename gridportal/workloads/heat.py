@@ -54,10 +54,10 @@ def run(comm: MPI.Intracomm, arguments: argparse.Namespace) -> bool:
         state.register("plate", plate.saved, (rows, columns), plate_layout(rows, columns, dims))
         state.register("done", done)
         state.store_map()
-        if state.restart_value():
-            for name in state.registered:
-                state.read(name)
-            plate.restore()
+    if state.restart_value():  # in no phase: what reading takes is the move's, and no contract promises it
+        for name in state.registered:
+            state.read(name)
+        plate.restore()
     comm.Barrier()
     started, began = time.perf_counter(), int(done[0])
     course = Course(steps, arguments.every or math.ceil(steps / REPORTS), look(rows * columns // comm.Get_size()))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
+from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.restart_file import FileHealth
@@ -81,6 +82,8 @@ def restart_point(job: Job) -> RestartPoint | None:
 
 
 def _point(job: Job, checkpoints: list[Checkpoint], files: list[RestartFile]) -> RestartPoint | None:
+    if job.is_final and job.state != JobState.FAILED:
+        return None  # nobody lets it go on
     whole = next((each for each in checkpoints if each.health == Health.WHOLE), None)
     file = next((each for each in files if each.health == FileHealth.WHOLE), None)
     if file is not None:

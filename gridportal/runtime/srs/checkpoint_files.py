@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from gridportal.base import atomic_file, bounded_json
 from gridportal.base.errors import InputError
+from gridportal.base.job_files import FINISHED
 from gridportal.base.run_files import DEPOTS
 from gridportal.runtime.srs import checkpoint_manifest
 from gridportal.runtime.srs.checkpoint_manifest import BadCheckpointError, Checkpoint, Shard, StoredArray
@@ -115,6 +116,7 @@ def complete(
     atomic_file.write(part / _MANIFEST, checkpoint_manifest.text(document), synced=True)
     final = folder / _NAME.format(number)
     part.rename(final)
+    (folder / FINISHED).unlink(missing_ok=True)  # another program's: this one has not come to its end
     _sync(folder)
     useless = [folder / _NAME.format(old) for old in numbers(folder)[KEPT:]]
     for path in (*useless, *folder.glob(f"checkpoint-*{_BAD}")):

@@ -45,6 +45,8 @@ def newest(
         on_first(comm, partial(checkpoint_files.set_aside, folder, number))
     if unreachable:
         raise GridPortalError(f"There is no checkpoint to go on from now, and it is kept for later. {unreachable}")
+    if passed_over and first:
+        sys.stderr.write("No other checkpoint is left: the program starts from the beginning.\n")
     return None
 
 

@@ -76,6 +76,8 @@ class StopRequests:
         if not self._first:
             return
         self._take_request()
+        with contextlib.suppress(OSError):  # what was said of an earlier request
+            (self._folder / NOT_STOPPED).unlink(missing_ok=True)
         if problem:
             sys.stderr.write(f"The program goes on: {problem}\n")
             with contextlib.suppress(OSError):  # the disk may be what is full

@@ -86,11 +86,11 @@ def run(comm: MPI.Intracomm, arguments: argparse.Namespace, program: PanelProgra
         for name, array, shape, layout in (*problem.arrays(), ("done", done, None, None)):
             state.register(name, array, shape, layout)
         state.store_map()
-        if state.restart_value():
-            for name in state.registered:
-                state.read(name)
-        else:
+        if not state.restart_value():
             problem.fill()
+    if state.restart_value():  # in no phase: what reading takes is the move's, and no contract promises it
+        for name in state.registered:
+            state.read(name)
     comm.Barrier()
     began, started = int(done[0]), time.perf_counter()
     stopped = advance(phases, log, problem, done, arguments, state)

@@ -200,7 +200,8 @@ def _group(raw: Any, where: str) -> RankGroup:
         raise InputError(f"{where}.name", name, "a name that is no number: ranks are named by numbers")
     count = raw.get("count", 1)
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_RANKS:
-        raise InputError(f"{where}.count", count, f"a whole number from 1 to {MAX_RANKS}")
+        quoted = ", without quotes" if isinstance(count, str) else ""
+        raise InputError(f"{where}.count", count, f"a whole number from 1 to {MAX_RANKS}{quoted}")
     if raw.get("most") not in (None, *get_args(Most)):
         raise InputError(f"{where}.most", raw["most"], "cpu or memory")
     return RankGroup(name, count, _require(raw, where), raw.get("most"))

@@ -232,6 +232,10 @@ def _check_possible(request: JobSpec, total: int, offers: Offers) -> int:
     matching = [labels for labels in of_nodes if label_conditions.all_met(labels, require)]
     if len(matching) < least:
         asked = " and ".join(label_conditions.written(*pair) for pair in require.items())
+        if least == 1:
+            raise ImpossibleError(
+                f"The job needs a node with {asked}, and none of {total} has it; ask for another label."
+            )
         raise ImpossibleError(
             f"The job needs {least} nodes with {asked}, and {len(matching)} of {total} have it; "
             "ask for fewer nodes or another label."

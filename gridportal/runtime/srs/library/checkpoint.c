@@ -106,6 +106,16 @@ static int remove_old(const char *folder)
     return problem ? problem : remove_ending(folder, SRS_BAD);
 }
 
+/* Another program in the same folder has come to its end: this one, which has written a checkpoint since, has not. */
+static int not_finished(const char *folder)
+{
+    char finished[SRS_PATH];
+    int problem = srs_join(finished, sizeof finished, folder, "finished");
+    if (problem || !remove(finished) || errno == ENOENT)
+        return problem;
+    return srs_fail(SRS_BAD_FILES, "%s: %s.", finished, strerror(errno));
+}
+
 static int write_manifest(const char *part, const struct srs_manifest *manifest)
 {
     struct srs_text text = {0};
@@ -125,6 +135,7 @@ int srs_complete(const char *folder, const struct srs_manifest *manifest)
     problem = problem ? problem : srs_sync_folder(part);
     if (!problem && rename(part, path))
         problem = srs_fail(SRS_BAD_FILES, "%s: %s.", path, strerror(errno));
+    problem = problem ? problem : not_finished(folder);
     problem = problem ? problem : srs_sync_folder(folder);
     return problem ? problem : remove_old(folder);
 }

@@ -152,6 +152,8 @@ static int try_all(SRS *srs, const int64_t *numbers, int64_t count)
         if ((problem = pass_over(srs, numbers[i], problem)))
             return problem;
     }
+    if (!*silent && count && !srs->rank)
+        fprintf(stderr, "No other checkpoint is left: the program starts from the beginning.\n");
     if (!*silent)
         return 0;
     return srs_fail(SRS_SILENT, "There is no checkpoint to go on from now, and it is kept for later. %.800s", silent);

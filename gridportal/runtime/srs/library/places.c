@@ -5,7 +5,7 @@
 static int lay_out_here(const SRS *srs, const char *layout, int dimensions, const int64_t *shape, int turned,
                         struct srs_array *into)
 {
-    int problem = srs_check_numbers("The array", dimensions, shape);
+    int problem = srs_check_numbers("the array", dimensions, shape);
     problem = problem ? problem : srs_lay_out(layout, srs->size, "layout", dimensions, turned, &into->layout);
     for (int d = 0; !problem && d < dimensions; d++)
         into->shape[d] = shape[turned ? dimensions - 1 - d : d];

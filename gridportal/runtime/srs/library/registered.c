@@ -56,9 +56,11 @@ int srs_check_numbers(const char *name, int dimensions, const int64_t *shape)
     if (dimensions < 0 || dimensions > SRS_MOST_DIMENSIONS || (dimensions && !shape))
         return srs_fail(SRS_BAD_INPUT, "%s has %d dimensions; accepted is 0 to %d.", name, dimensions,
                         SRS_MOST_DIMENSIONS);
+    for (int d = 0; d < dimensions; d++)
+        if (shape[d] < 0)
+            return srs_fail(SRS_BAD_INPUT, "Length %d of %s is %lld; accepted is 0 or more.", d, name, (long long)shape[d]);
     if (srs_elements(dimensions, shape) < 0)
-        return srs_fail(SRS_BAD_INPUT, "The shape of %s is none; accepted is lengths of 0 or more, of 2**53 elements at "
-                        "most.", name);
+        return srs_fail(SRS_BAD_INPUT, "The shape of %s has too many elements; accepted is 2**53 at most.", name);
     return 0;
 }
 

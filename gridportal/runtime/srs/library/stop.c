@@ -172,6 +172,8 @@ void srs_stop_answer(struct srs_stop *stop, int problem)
         stop->unmovable = 1; /* heard only once */
         fprintf(stderr, "%s cannot be taken away: %s.\n", path, strerror(errno));
     }
+    if (!srs_join(path, sizeof path, stop->folder, "not-stopped.json"))
+        remove(path); /* what was said of an earlier request; mostly there is none */
     if (!problem)
         return;
     fprintf(stderr, "The program goes on: %s\n", srs_message);

@@ -45,6 +45,20 @@ def test_it_stops_on_four_ranks_and_goes_on_with_three_and_so_on(program: Progra
     assert not (moved / "stop").exists()
 
 
+def test_what_is_written_after_another_program_ended_in_the_folder_is_gone_on_from(
+    program: Program, tmp_path: Path
+) -> None:
+    process = program.start(2, tmp_path / "x", "block", "30", LONG, 0, 0.001)
+    eventually((tmp_path / "x" / "maps.json").exists, process)
+    (tmp_path / "x" / "not-stopped.json").write_text("{}")
+    (tmp_path / "x" / "finished").touch()
+    (tmp_path / "x" / "stop").touch()
+    stopped = program.ended(process, tmp_path / "x")["steps"][0]
+    assert not (tmp_path / "x" / "not-stopped.json").exists()
+    assert program.run(3, tmp_path / "x", "cyclic", "30", stopped)["began"] == stopped
+    assert (tmp_path / "x" / "finished").exists()
+
+
 def test_it_goes_on_from_what_python_wrote_and_python_from_what_it_wrote(program: Program, tmp_path: Path) -> None:
     whole = run(2, tmp_path / "whole", "block:2", 900)
     first = run(4, tmp_path / "x", "block-cyclic:3x2:2x2", 900, "--stop-at", "3", "--pause", "0.002")
@@ -159,6 +173,7 @@ def test_what_was_spoilt_is_named_and_the_checkpoint_before_is_used(program: Pro
         done = program.run(2, copy, "block", "90", first + 1)
         assert (done["restart"], done["began"]) == (1, first)
         assert "Checkpoint 2 cannot be used" in done["errors"]
+        assert "starts from the beginning" not in done["errors"]
         assert why in done["errors"]
 
 

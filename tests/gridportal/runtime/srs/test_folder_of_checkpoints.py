@@ -156,6 +156,35 @@ def test_a_folder_that_is_called_stop_stops_it_too(
     assert (tmp_path / "stop").exists() == full
 
 
+def test_a_checkpoint_counts_that_was_written_after_another_program_ended_in_the_folder(tmp_path: Path) -> None:
+    state = begun(tmp_path, 1.0)
+    (tmp_path / "finished").touch()
+    assert state.checkpoint() == ""
+    state._votes.close()
+    state._requests.close()
+    assert read(tmp_path) == 1.0
+
+
+def test_a_start_from_the_beginning_is_told_where_no_checkpoint_can_be_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path, 1.0)
+    (tmp_path / "checkpoint-00000001" / "0-0.raw").unlink()
+    state = begun(tmp_path)
+    assert state.restart_value() == 0
+    assert capsys.readouterr().err.endswith("No other checkpoint is left: the program starts from the beginning.\n")
+    state.finish()
+
+
+def test_why_an_earlier_stop_failed_goes_with_one_that_did_not(tmp_path: Path) -> None:
+    (tmp_path / "not-stopped.json").write_text("{}")
+    state = begun(tmp_path)
+    (tmp_path / "stop").touch()
+    assert is_stopped(state)
+    assert not (tmp_path / "not-stopped.json").exists()
+    state.finish()
+
+
 def test_what_stands_in_the_way_is_one_sentence_with_its_path(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
