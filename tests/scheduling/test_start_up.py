@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -36,3 +39,19 @@ def test_who_ends_does_not_look_for_garbage_in_all_that_it_imported(last: str) -
     words = [sys.executable, "-c", _END + last, "--version"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=True)
     assert done.stdout.splitlines()[-1] == "True"
+
+
+@pytest.mark.timeout(120)
+def test_who_ends_leaves_all_in_the_file_of_its_database(tmp_path: Path) -> None:
+    """SQLite's log beside the file would be left out by whoever copies the file alone."""
+    code = """
+import django
+django.setup()
+from django.db import connection
+connection.cursor().execute("CREATE TABLE kept (x)")
+"""
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "gridportal.settings", "GRIDPORTAL_HOME": str(tmp_path / "home")}
+    subprocess.run([sys.executable, "-c", code], env=env | {"DATABASE_URL": ""}, timeout=100, check=True)
+    file = tmp_path / "home" / "gridportal.sqlite3"
+    assert not file.with_name(f"{file.name}-wal").exists()
+    assert sqlite3.connect(file).execute("SELECT name FROM sqlite_master").fetchall() == [("kept",)]

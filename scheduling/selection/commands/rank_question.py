@@ -19,7 +19,7 @@ from scheduling.profiles.core import profile as profiles
 from scheduling.selection.commands.rank_options import RankOptions
 from scheduling.selection.core.counts.rank_counts import CountChoice, choose_count
 from scheduling.selection.core.selection import Request, Selection, select
-from scheduling.selection.core.slots.node_slots import check_gres_is_there, slots_of
+from scheduling.selection.core.slots.node_slots import check_one_rank_fits, slots_of
 
 #: Seconds that the search for each of several numbers of ranks has at least.
 LEAST_SECONDS = 0.2
@@ -49,7 +49,7 @@ class RankQuestion:
         )
         if self.narrowed is not None:
             return self.narrowed(request, asked)
-        check_gres_is_there(self.network, asked.gres_per_rank)
+        check_one_rank_fits(self.network, asked)
         return request
 
     def answer(self, request: Request) -> Selection:

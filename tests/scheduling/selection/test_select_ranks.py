@@ -7,7 +7,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from gridportal.base.errors import InputError
 from gridportal.cli import app
+from gridportal.network.topology import Node, Topology
+from scheduling.jobs.core.rank_request import RankRequest
+from scheduling.selection.core.slots.node_slots import check_one_rank_fits
 
 RUNNER = CliRunner()
 
@@ -181,3 +185,24 @@ def test_pairs_of_ranks_on_the_same_two_nodes_are_one_line(topology):
     assert len(lines) == 1
     assert "0-4 and 15 more" in lines[0]
     assert "the bottleneck" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            RankRequest(ranks=2, cpus_per_rank=5),
+            "cpus_per_rank is 5; accepted is at most 4, the most that a node of net has",
+        ),
+        (
+            RankRequest(ranks=2, memory_per_rank=9000),
+            "memory_per_rank is '9000M'; accepted is at most 8192M, the most that a node of net has",
+        ),
+    ],
+)
+def test_a_rank_that_fits_on_no_node_is_told_by_what_it_lacks(asked, said):
+    nodes = (Node("a", labels={"cpus": "4", "mem_gb": "8"}), Node("b", labels={"cpus": "2", "mem_gb": "4"}))
+    with pytest.raises(InputError, match=said):
+        check_one_rank_fits(Topology("net", False, "links", nodes, ()), asked)
+    without_labels = Topology("net", False, "links", (*nodes, Node("c")), ())
+    check_one_rank_fits(without_labels, asked)

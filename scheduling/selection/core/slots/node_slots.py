@@ -56,8 +56,23 @@ def slots_of(nodes: Iterable[Node], asked: RankRequest) -> dict[str, int] | None
     return {node.id: asked.slots(*_has(node)) for node in nodes}
 
 
-def check_gres_is_there(topology: Topology, gres: str) -> None:
-    """Raises InputError for GRES of a rank of which no node is known to have as much."""
+def check_one_rank_fits(topology: Topology, asked: RankRequest) -> None:
+    """Raises InputError for processors or memory of a rank that no node has, where all nodes tell theirs.
+
+    Also for GRES of which no node is known to have as much.
+    """
+    has = [_has(node) for node in topology.compute_nodes()]
+    end = f"the most that a node of {topology.name} has"
+    cpus = [each[0] for each in has if each[0] is not None]
+    if cpus and len(cpus) == len(has) and asked.cpus_per_rank > max(cpus):
+        raise InputError("cpus_per_rank", asked.cpus_per_rank, f"at most {max(cpus)}, {end}")
+    memory = [each[1] for each in has if each[1] is not None]
+    if memory and len(memory) == len(has) and (asked.memory_per_rank or 0) > max(memory):
+        raise InputError("memory_per_rank", f"{asked.memory_per_rank}M", f"at most {max(memory)}M, {end}")
+    _check_gres_is_there(topology, asked.gres_per_rank)
+
+
+def _check_gres_is_there(topology: Topology, gres: str) -> None:
     offered = [cluster_options.gres_of_labels(node.labels) for node in topology.compute_nodes()]
     for name, count in cluster_options.gres_counts(gres).items():
         most = max((each.get(name, 0) for each in offered), default=0)
