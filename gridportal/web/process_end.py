@@ -12,7 +12,9 @@ def end() -> None:
     To look for garbage in all that was imported would be a quarter of the work of a short command.
     """
     if "django.db" in sys.modules:
+        from django.conf import settings
         from django.db import connections
 
-        connections.close_all()
+        if settings.configured:  # what is wrong with the settings has been told
+            connections.close_all()
     gc.freeze()

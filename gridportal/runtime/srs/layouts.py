@@ -9,7 +9,7 @@ known for a configuration that does not run yet.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -149,19 +149,33 @@ def _run_count(dealing: Dealing, length: int, part: int) -> int:
 
 def block(*grid: int) -> Layout:
     """One block a rank: of N elements over P ranks N/P, rounded up."""
-    return Layout(tuple(BlockCyclic(parts) for parts in grid))
+    return Layout(tuple(BlockCyclic(parts) for parts in _counts("grid", grid)))
 
 
 def cyclic(*grid: int) -> Layout:
     """Element after element in turn."""
-    return Layout(tuple(BlockCyclic(parts, 1) for parts in grid))
+    return Layout(tuple(BlockCyclic(parts, 1) for parts in _counts("grid", grid)))
 
 
 def block_cyclic(blocks: Sequence[int], grid: Sequence[int]) -> Layout:
     """Blocks of `blocks[d]` elements in turn over `grid[d]` parts in each dimension d."""
-    if len(blocks) != len(grid):
-        raise InputError("layout", f"{len(blocks)} block sizes", f"one for each of the {len(grid)} dimensions")
-    return Layout(tuple(BlockCyclic(parts, size) for size, parts in zip(blocks, grid, strict=True)))
+    sizes, parts = _counts("blocks", blocks), _counts("grid", grid)
+    if len(sizes) != len(parts):
+        raise InputError("layout", f"{len(sizes)} block sizes", f"one for each of the {len(parts)} dimensions")
+    return Layout(tuple(BlockCyclic(count, size) for size, count in zip(sizes, parts, strict=True)))
+
+
+def _counts(field: str, values: Sequence[int]) -> list[int]:
+    """A whole number from 1 for each dimension. Raises InputError.
+
+    >>> _counts("grid", [2, 2.5])
+    Traceback (most recent call last):
+    gridportal.base.errors.InputError: grid[1] is 2.5; accepted is a whole number from 1 to 9,007,199,254,740,992.
+    """
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InputError(field, values, "a list with a whole number for each dimension")
+    numbers = [int(each) if isinstance(each, np.integer) else each for each in values]
+    return [whole(f"{field}[{place}]", number, 1, MOST) for place, number in enumerate(numbers)]
 
 
 def shares(*lengths: Sequence[int]) -> Layout:

@@ -165,7 +165,7 @@ def _nothing_left(job: Job) -> InputError:
 
 def _conflict(job: Job) -> ConflictError:
     under_way = open_continuation(job)
-    who = f": {under_way.by} asked for it, and it is {under_way.state}" if under_way else ""
+    who = f": {under_way.by} asked for it; its state is {under_way.state}" if under_way else ""
     return ConflictError(f"Job {job.pk} is being moved already{who}.")
 
 

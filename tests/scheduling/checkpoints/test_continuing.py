@@ -156,7 +156,7 @@ def test_a_program_that_cannot_be_stopped_and_a_job_that_does_not_run_are_refuse
 def test_the_second_of_two_people_sees_a_conflict(submit: Submit, program: Application, people: Any) -> None:
     job = running(submit)
     stop_and_continue(job, by=people["user"])
-    with pytest.raises(ConflictError, match=r"is being moved already: user asked for it, and it is asked\."):
+    with pytest.raises(ConflictError, match=r"is being moved already: user asked for it; its state is asked\."):
         stop_and_continue(job, by=people["operator"])
 
 

@@ -49,7 +49,7 @@ def test_the_command_to_watch_the_nodes_is_shown_whole(client_as, application):
     assert words[9:15] == ["--param", "klass=S", "--param", "seed=1", "--param", "free={free}"]
     assert words[15:] == ["--", "python", "-m", "gridportal.workloads.ep", "--class", "S", "--seed", "1", "--note", ""]
     assert 'id="record"' not in page
-    assert "Your role submits no jobs" in page
+    assert "Your role cannot submit jobs; users can." in page
 
 
 def test_a_program_that_waits_is_said_to_on_the_page_and_in_rest(client_as, application):

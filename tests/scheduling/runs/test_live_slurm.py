@@ -495,10 +495,17 @@ def test_a_job_in_parts_is_cancelled_as_a_whole_whether_it_waits_or_runs(
 
 
 def all_ranks_begin(hpc: LiveSlurm, job: Job) -> None:
-    """Running, with a file of every rank."""
+    """A file of every rank, and running. Polled all the while: one that was put back still counts as running for a
+    moment, and waits for the portal to let it start again."""
     hpc.follow(job, "running")
     directory = Path(hpc.run(job).run_dir)
-    hpc.until(lambda: len(list(directory.glob("begun.*"))) == len(hpc.run(job).placement.nodes), "all ranks")
+
+    def are_there() -> bool:
+        following.poll_runs()
+        return len(list(directory.glob("begun.*"))) == len(hpc.run(job).placement.nodes)
+
+    hpc.until(are_there, "all ranks")
+    hpc.follow(job, "running")
 
 
 # --- others -----------------------------------------------------------------------------------------------------------
