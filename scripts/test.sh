@@ -1,5 +1,5 @@
 #!/bin/sh
-# All tests, four at a time (WORKERS= another number), in the order of tests/side_by_side.py. Of those with real parts,
+# All tests, six at a time (WORKERS= another number), in the order of tests/side_by_side.py. Of those with real parts,
 # what failed is run once more, alone (CONTRIBUTING.md says why), and named at the end; what fails again fails the run.
 # The last line sums up, also what passed on its second try only.
 # usage: scripts/test.sh MARKS [slow], the marks of the tests with real parts as pytest -m takes them; with the second
@@ -38,7 +38,7 @@ outcome() { # outcome CODE
 }
 
 code=0 tries=0
-run "$these" -n "${WORKERS:-4}" --dist loadscope || code=$?
+run "$these" -n "${WORKERS:-6}" --dist loadscope || code=$?
 if [ "$code" -gt 1 ]; then
     printf 'make test: %s\n' "$(outcome "$code")"
     exit "$code"

@@ -123,7 +123,7 @@ def test_a_job_is_moved_to_eight_nodes_by_the_portal_of_a_case(tmp_path: Path) -
         grid = grids.on(str(scaled_grid.write(tmp_path, (*MSC, *OPUS), processors=1)))
         if not grid.client.status()["cgroups"]:
             pytest.skip("No control group is writable here, so nodes have no share of the processor.")
-        case = MoveCase((CaseJob(2000, 4),), CaseLoad(3, 1.0, seconds=30.0), Rule.MOVE, patience=200.0, to=OPUS)
+        case = MoveCase((CaseJob(2000, 4),), CaseLoad(3, 1.0, seconds=90.0), Rule.MOVE, patience=200.0, to=OPUS)
         found = case_process.run(case, tmp_path / "case", grid.client.directory)
     first, second = found["jobs"][0]["runs"]
     assert (found["moved"], found["jobs"][0]["state"]) == (True, "succeeded"), found["refusals"]
