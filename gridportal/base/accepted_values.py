@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
+from typing import Any
 
 WHOLE_NUMBER, NUMBER = "a whole number", "a number"
 E_MAIL = "an e-mail address, such as ann@example.org"
@@ -13,6 +14,20 @@ TEXT = "a text"
 SLUG = "letters, digits, - and _"
 DAY = "a date, such as 2030-01-31"
 UUID = "a UUID"
+
+
+def of_kind(field: object, kinds: Iterable[tuple[type, str]]) -> str:
+    """What a field without choices takes, by the first of `kinds` that it is, with its bounds or its length."""
+    kind = next((name for kind, name in kinds if isinstance(field, kind)), "another value")
+    if kind in (TEXT, SLUG):
+        return text_of(getattr(field, "max_length", None), getattr(field, "min_length", None), kind)
+    return between(kind, _bound(field, "min_value"), _bound(field, "max_value"))
+
+
+def _bound(field: object, name: str) -> Any:
+    """A bound of a field, which may be a function."""
+    bound = getattr(field, name, None)
+    return bound() if callable(bound) else bound
 
 
 def one_of(labels: Iterable[str], most: int | None = None) -> str:

@@ -131,13 +131,18 @@ def read_json(directory: Path, name: str, limit: int) -> Any:
 
     Raises RunFileError.
     """
+    return read_json_text(directory, name, limit)[0]
+
+
+def read_json_text(directory: Path, name: str, limit: int) -> tuple[Any, bytes]:
+    """The same, and its text. Raises RunFileError."""
     part = read_part(directory, name, 0, limit)
     if part.size > limit:
         raise RunFileError(name, Fault.TOO_LARGE, limit)
     if not part.data:
-        return None
+        return None, part.data
     try:
-        return bounded_json.loads(part.data)
+        return bounded_json.loads(part.data), part.data
     except bounded_json.UnreadableError as error:
         raise RunFileError(name, Fault.NO_JSON, error) from error
 

@@ -19,9 +19,8 @@ from gridportal.base.accepted_values import (
     TEXT,
     UUID,
     WHOLE_NUMBER,
-    between,
+    of_kind,
     one_of,
-    text_of,
 )
 from gridportal.base.dates import MomentField
 from gridportal.base.errors import InputError
@@ -138,10 +137,7 @@ def _kind(field: serializers.Field[Any, Any, Any, Any]) -> str:
         return f"a list, each entry {accepted(field.child)}" if _says(field.child) else "a list"
     if isinstance(field, serializers.DictField):
         return f"an object, each value {accepted(field.child)}" if _says(field.child) else "an object"
-    kind = next((name for kind, name in _KINDS if isinstance(field, kind)), "another value")
-    if kind in (TEXT, SLUG):
-        return text_of(getattr(field, "max_length", None), getattr(field, "min_length", None), kind)
-    return between(kind, getattr(field, "min_value", None), getattr(field, "max_value", None))
+    return of_kind(field, _KINDS)
 
 
 _KINDS: tuple[tuple[type, str], ...] = (

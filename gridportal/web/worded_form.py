@@ -18,9 +18,8 @@ from gridportal.base.accepted_values import (
     TEXT,
     UUID,
     WHOLE_NUMBER,
-    between,
+    of_kind,
     one_of,
-    text_of,
 )
 
 _LISTED = 12  # choices that a sentence names
@@ -58,10 +57,7 @@ def accepted(field: forms.Field) -> str:
     if isinstance(field, forms.ChoiceField):
         choices = cast("Iterable[tuple[Any, Any]]", field.choices)  # Django's forms make pairs of all that is given
         return one_of((str(label) for value, label in choices if value not in (None, "")), _LISTED)
-    kind = next((name for kind, name in _KINDS if isinstance(field, kind)), "another value")
-    if kind in (TEXT, SLUG):
-        return text_of(field.max_length, field.min_length, kind)  # type: ignore[attr-defined]  # a CharField
-    return between(kind, *(_plain(getattr(field, name, None)) for name in ("min_value", "max_value")))
+    return of_kind(field, _KINDS)
 
 
 _KINDS: tuple[tuple[type[forms.Field], str], ...] = (
@@ -78,11 +74,6 @@ _KINDS: tuple[tuple[type[forms.Field], str], ...] = (
     (forms.FileField, "a file"),
     (forms.CharField, TEXT),
 )
-
-
-def _plain(bound: Any) -> Any:
-    """A bound of a field, which may be a function."""
-    return bound() if callable(bound) else bound
 
 
 def _is_djangos(field: forms.Field, error: ValidationError) -> bool:

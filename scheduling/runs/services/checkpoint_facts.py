@@ -149,10 +149,9 @@ def manifest(job: Job, number: int) -> ManifestFacts | None:
 
 def _manifest(place: Path, checkpoint: str) -> ManifestFacts:
     """Raises RunFileError, InputError, OSError; also for one that was changed since it was written."""
-    name = f"{checkpoint}/{MANIFEST}"
-    document = run_directory.read_json(place, name, _MOST_MANIFEST)
+    document, text = run_directory.read_json_text(place, f"{checkpoint}/{MANIFEST}", _MOST_MANIFEST)
     found = checkpoint_manifest.read(document)
-    check_text(run_directory.read_part(place, name, 0, _MOST_MANIFEST).data, document)
+    check_text(text, document)
     return found
 
 
