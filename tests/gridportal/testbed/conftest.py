@@ -42,9 +42,9 @@ def connect(path):
 """
 
 
-def eventually(condition: Callable[[], Any], what: str) -> Any:
+def eventually(condition: Callable[[], Any], what: str, least: float = 0.05) -> Any:
     """The first true answer of `condition`; fails when there is none for WAIT seconds."""
-    for _ in looks(WAIT, least=0.05):
+    for _ in looks(WAIT, least=least):
         if answer := condition():
             return answer
     raise AssertionError(f"waited {WAIT:g} s in vain for {what}")
