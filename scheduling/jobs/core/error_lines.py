@@ -25,6 +25,8 @@ _ERROR = re.compile(
         )
     )
 )
+#: What a launcher says about itself in runs that go well: Open MPI's mpirun, when its child was quicker than itself.
+_HARMLESS = re.compile(r"\bplm:(?:rsh|ssh): Warning: setpgid\b")
 #: The steps of an error stack of MPICH.
 _STACK = re.compile(r"[\w.]+\(\d*\)\.*: \S")
 _TRACEBACK = re.compile(r"Traceback \(most recent call last\):")
@@ -43,7 +45,7 @@ def error_lines(lines: Sequence[str], most: int) -> list[str]:
     for at, line in enumerate(lines):
         if _TRACEBACK.search(line):
             return _exception(lines[at + 1 :]) or [line.strip()]
-        if _ERROR.search(line):
+        if _ERROR.search(line) and not _HARMLESS.search(line):
             return _with_stack(lines[at:], most)
     return []
 

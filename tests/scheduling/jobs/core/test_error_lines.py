@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from gridportal.base.reasons import NOTHING, Code
 from gridportal.slurm.translation import out_of_memory
+from scheduling.jobs.core.error_lines import error_lines
 from scheduling.jobs.core.last_messages import ended, not_started, shown_lines
 from scheduling.messages import message
 
@@ -159,3 +160,9 @@ def test_the_error_of_one_rank_is_found_among_the_tracebacks_of_many() -> None:
 @given(st.lists(st.text(max_size=60), max_size=20))
 def test_whatever_a_log_has_it_is_quoted_in_three_lines_at_most(lines: list[str]) -> None:
     assert len(shown_lines(lines)) <= 3
+
+
+def test_a_warning_of_open_mpis_launcher_about_itself_is_no_error() -> None:
+    warning = "[d:00010] plm:rsh: Warning: setpgid(15,15) failed in parent with errno=Permission denied(13)"
+    assert error_lines([warning, "step 1"], 3) == []
+    assert error_lines([warning, *NO_MESH], 3) == NO_MESH
