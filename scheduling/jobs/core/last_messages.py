@@ -17,6 +17,10 @@ _SHOWN_LINES = 3
 LINES, BYTES = 5000, 256 * 1024
 _NOT_STARTED = re.compile(r"\[proxy:[\d:]*@?([^\]\s]*)\].*execvp error on file (.+) \(([^()]*)\)\s*$")
 _NOT_STARTED_BY_SLURM = re.compile(r"slurmstepd(?:-(\S+))?: error: execve\(\): (.+): ([^:]+?)\s*$")
+#: dash and bash, in a script or a shell that sets something before the program; they name themselves and the line.
+_NOT_STARTED_BY_SHELL = re.compile(
+    r"\S+: (?:line )?\d+: exec: (?P<program>.+): (?P<why>not found|[Pp]ermission denied)$"
+)
 _NOT_EXECUTED = re.compile(
     r"unable to launch the specified application as it could not access\s+or execute an executable:\s+"
     r"Executable: (?P<program>\S[^\n]*)\nNode: (?P<node>\S+)"
@@ -32,7 +36,7 @@ def not_started(lines: Sequence[str]) -> Reason:
     """
     matches = [match for match in map(_not_started_match, lines) if match]
     if not matches:
-        return _not_started_by_open_mpi(lines)
+        return _not_started_by_shell(lines) or _not_started_by_open_mpi(lines)
     program, why = matches[0][2], matches[0][3]
     nodes = sorted({match[1] for match in matches if match[1]}, key=_by_number)
     return Reason.of(Code.NO_PROGRAM, program=program, error=why, nodes=nodes)
@@ -40,6 +44,14 @@ def not_started(lines: Sequence[str]) -> Reason:
 
 def _not_started_match(line: str) -> re.Match[str] | None:
     return _NOT_STARTED.search(line) or _NOT_STARTED_BY_SLURM.match(line)
+
+
+def _not_started_by_shell(lines: Sequence[str]) -> Reason:
+    for line in lines:
+        if match := _NOT_STARTED_BY_SHELL.match(line.strip()):
+            error = "No such file or directory" if match["why"] == "not found" else "Permission denied"
+            return Reason.of(Code.NO_PROGRAM, program=match["program"], error=error, nodes=[])
+    return NOTHING
 
 
 def _not_started_by_open_mpi(lines: Sequence[str]) -> Reason:
@@ -67,7 +79,7 @@ def shown_lines(lines: Sequence[str]) -> list[str]:
         return errors
     if killed := killed_lines(lines):
         return killed
-    last = [line.strip() for line in written]
+    last = list(dict.fromkeys(line.strip() for line in written))
     fault = fault_line(lines)
     return [*last[1 - _SHOWN_LINES :], fault] if fault else last[-_SHOWN_LINES:]
 

@@ -22,6 +22,7 @@ _OF_LAUNCHERS = re.compile(
             r"[\w.]+\(\d+\)\.*:$",  # a step of an error stack of which nothing is said
             # Open MPI
             r"-{20,}$",
+            r"\*{20,}$",
             r"\[[\w.-]+:\d+\] (?:\[ *\d+\] |Signal code: |Failing at address: |\d+ more process)",
             r"\[[\w.-]+:\d+\] Set MCA parameter ",
             r"\[[\w.-]+:\d+\] mca_base_component_repository_open: ",

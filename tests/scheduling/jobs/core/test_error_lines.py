@@ -166,3 +166,25 @@ def test_a_warning_of_open_mpis_launcher_about_itself_is_no_error() -> None:
     warning = "[d:00010] plm:rsh: Warning: setpgid(15,15) failed in parent with errno=Permission denied(13)"
     assert error_lines([warning, "step 1"], 3) == []
     assert error_lines([warning, *NO_MESH], 3) == NO_MESH
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("/runs/trace-0f.so: 1: exec: /tmp/ring: not found", "No such file or directory"),
+        ("wrap.sh: line 3: exec: /tmp/ring: not found", "No such file or directory"),
+        ("sh: 1: exec: /tmp/ring: Permission denied", "Permission denied"),
+    ],
+)
+def test_a_program_that_a_shell_cannot_start_is_named(line: str, error: str) -> None:
+    reason = ended(127, None, NOTHING, [line, line, line])
+    assert reason.code == Code.NO_PROGRAM
+    assert reason.facts == {"program": "/tmp/ring", "error": error, "nodes": []}
+
+
+def test_the_last_lines_are_quoted_without_frames_and_none_twice() -> None:
+    stars = "*" * 58
+    assert shown_lines([stars, "mpirun.openmpi does not support recursive calls", stars, "no", "no", "no"]) == [
+        "mpirun.openmpi does not support recursive calls",
+        "no",
+    ]
