@@ -14,6 +14,8 @@ TEXT = "a text"
 SLUG = "letters, digits, - and _"
 DAY = "a date, such as 2030-01-31"
 UUID = "a UUID"
+#: A field whose help is nothing but one of these counts in it.
+UNITS = {unit.lower(): unit for unit in ("MB", "bytes", "seconds", "microseconds", "bit/s", "Mbit/s", "percent")}
 
 
 def of_kind(field: object, kinds: Iterable[tuple[type, str]]) -> str:
@@ -21,6 +23,8 @@ def of_kind(field: object, kinds: Iterable[tuple[type, str]]) -> str:
     kind = next((name for kind, name in kinds if isinstance(field, kind)), "another value")
     if kind in (TEXT, SLUG):
         return text_of(getattr(field, "max_length", None), getattr(field, "min_length", None), kind)
+    if kind in (WHOLE_NUMBER, NUMBER) and (unit := UNITS.get(str(getattr(field, "help_text", "")).rstrip(".").lower())):
+        kind = f"{kind} of {unit}"
     return between(kind, _bound(field, "min_value"), _bound(field, "max_value"))
 
 

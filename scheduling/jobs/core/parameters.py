@@ -110,7 +110,10 @@ def validate(parameters: Sequence[Parameter], given: Mapping[str, object]) -> di
     names = {parameter.name for parameter in parameters}
     for name in given:
         if name not in names:
-            raise InputError("parameters", name, "one of " + (", ".join(sorted(names)) or "none at all"))
+            accepted = (
+                f"one of {', '.join(sorted(names))}" if names else "nothing, for this application has no parameters"
+            )
+            raise InputError("parameters", name, accepted)
     values: dict[str, Value] = {}
     for parameter in parameters:
         raw = given.get(parameter.name)
