@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -31,10 +34,11 @@ def show_table(
     columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, title: str = "", console: Console | None = None
 ) -> None:
     """Print a table. What it says is printed as it is: brackets are no markup. Without a terminal it is 80 columns wide
-    (or COLUMNS); only what cannot be broken or left out makes it wider."""
+    (or COLUMNS); only what cannot be broken or left out makes it wider. A pipe or a file gets every column."""
+    leaves_out = console is not None or has_width(sys.stdout, os.environ)
     console = console or Console()
     text = [[cell if isinstance(cell, Text) else Text(" ".join(cell.split())) for cell in row] for row in rows]
-    places = _shown(columns, text, console.width)
+    places = _shown(columns, text, console.width) if leaves_out else list(range(len(columns)))
     widths = _widths([(columns[place], [row[place] for row in text]) for place in places], console.width)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     for place, width in zip(places, widths, strict=True):
@@ -52,6 +56,16 @@ def show_table(
     console.out("\n".join(line.rstrip() for line in printed.get().splitlines()), highlight=False)
     if left_out := [column.head for place, column in enumerate(columns) if place not in places]:
         console.print(Text(f"No room for: {', '.join(left_out)}. A wider terminal or --json shows all."))
+
+
+def has_width(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Whether lines may only be so long: on a terminal, or where COLUMNS says so.
+
+    >>> import io
+    >>> has_width(io.StringIO(), {}), has_width(io.StringIO(), {"COLUMNS": "100"})
+    (False, True)
+    """
+    return stream.isatty() or environment.get("COLUMNS", "").isdigit()
 
 
 def _shown(columns: Sequence[Column], rows: Sequence[Sequence[Text]], room: int) -> list[int]:

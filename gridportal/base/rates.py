@@ -42,10 +42,10 @@ def rate_text(rate: float) -> str:
 def share_text(fraction: float) -> str:
     """A fraction as a percentage.
 
-    >>> share_text(0.4), share_text(0.333)
-    ('40 %', '33.3 %')
+    >>> share_text(0.4), share_text(0.333), share_text(0.00003)
+    ('40 %', '33.3 %', 'under 0.01 %')
     """
-    return f"{_digits(100 * fraction)} %"
+    return "under 0.01 %" if 0 < fraction < 1e-4 else f"{_digits(100 * fraction)} %"
 
 
 def _digits(value: float) -> str:

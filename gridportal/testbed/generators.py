@@ -17,7 +17,7 @@ from typing import Any
 from gridportal.base import checked_numbers
 from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.testbed import stream_model
-from gridportal.testbed.layout import Layout, capacities, directed_rates, undirected
+from gridportal.testbed.layout import Layout, directed_rates, shared_paths
 from gridportal.testbed.spawn import Spawner
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class Traffic:
         checked_numbers.whole("streams", streams, 0, MOST_STREAMS)
         if seconds is not None:
             checked_numbers.above_zero("seconds", seconds)
-        events = stream_model.replay(random.Random(seed), self._peaks(), streams=streams)  # noqa: S311
+        events = stream_model.replay(random.Random(seed), shared_paths(self._layout.topology), streams=streams)  # noqa: S311
         busy, later = await asyncio.to_thread(_begin, events)
         async with self._changing:
             await self._set_links(self._directions(busy))
@@ -108,12 +108,6 @@ class Traffic:
         if until is not None:
             await asyncio.sleep(max(0.0, until - time.time()))
             await self._give_back()
-
-    def _peaks(self) -> dict[tuple[str, str], float]:
-        peaks = capacities(self._layout.topology)
-        if self._layout.topology.directed:
-            return peaks
-        return {pair: peaks[pair] for pair in undirected(self._layout.topology.links)}
 
     def _directions(self, rates: Rates) -> dict[tuple[str, str], float]:
         if self._layout.topology.directed:

@@ -124,6 +124,13 @@ def capacities(topology: Topology) -> dict[tuple[str, str], float]:
     return peaks
 
 
+def shared_paths(topology: Topology) -> dict[tuple[str, str], float]:
+    """Peak bit/s of each part of the network that other people's traffic enters: of both directions at once, but where
+    the file has each direction for itself."""
+    peaks = capacities(topology)
+    return peaks if topology.directed else {pair: peaks[pair] for pair in undirected(topology.links)}
+
+
 def undirected(links: Iterable[Link]) -> list[tuple[str, str]]:
     """Each pair of linked nodes once, in file order and in the direction that the file names first."""
     seen: dict[frozenset[str], tuple[str, str]] = {}

@@ -41,7 +41,7 @@ def fate_sections(person: User, span: Range) -> list[Section]:
 
 
 def _waiting(whole: Figures) -> Section:
-    heads = (Head("waited", "Waited"), Head("jobs", "Jobs", Cell.NUMBER), Head("percent", "%", Cell.PERCENT))
+    heads = (Head("waited", "Waited"), Head("jobs", "Jobs", Cell.NUMBER), Head("percent", "Share, %", Cell.PERCENT))
     bands = Counter[str]()
     for number, count in whole.waits.items():
         bands[_band(number)] += count
@@ -79,7 +79,7 @@ def _failures(failures: Mapping[str, Figures], whole: Figures) -> Section:
     heads = (
         Head("reason", "Reason"),
         Head("jobs", "Jobs", Cell.NUMBER),
-        Head("percent", "% of failed", Cell.PERCENT),
+        Head("percent", "Of failed, %", Cell.PERCENT),
         Head("such_as", "Such as"),
         Head("newest_job", "Newest job"),
     )

@@ -9,7 +9,7 @@ from gridportal.accounts.models import User
 from gridportal.web.templatetags.units import mbit_text
 from scheduling.jobs.core.units import share_text
 from scheduling.reports.compared import SECONDS, Figure, compared
-from scheduling.reports.report_section import Cell, Chart, Head, Section
+from scheduling.reports.report_section import Cell, Chart, Head, Section, hours_text
 from scheduling.reports.use_cells import counted
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.decision_messages import moved_summary
@@ -117,7 +117,7 @@ def _slowdown(found: Slowdown) -> Section:
     avoided = (found.by_trials + found.by_moves) / _HOUR
     finding = (
         f"{found.slow} of {counted(found.runs, 'run')} with a contract took longer than promised and lost "
-        f"{found.suffered / _HOUR:,.2f} node-hours; choosing and moving avoided {avoided:,.2f}."
+        f"{hours_text(found.suffered / _HOUR)} node-hours; choosing and moving avoided {hours_text(avoided)}."
     )
     chart = Chart("Node-hours", ("lost", "avoided by trials", "avoided by moves"), tuple(row[2] for row in values))
     return Section("slowdown", "Slowdown suffered and avoided", finding, heads, tuple(values), "", chart)
@@ -128,7 +128,7 @@ def _predictions(found: Mapping[str, PredictionQuality]) -> Section:
         Head("predicted_by", "Predicted"),
         Head("count", "Of", Cell.NUMBER),
         Head("error_percent", "Median error, %", Cell.PERCENT),
-        Head("close_percent", "Within 10 %, %", Cell.PERCENT),
+        Head("close_percent", "Close, %", Cell.PERCENT),
         Head("longer_percent", "Took longer, %", Cell.PERCENT),
     )
     shown = [(_PREDICTED[name], each) for name, each in found.items() if each.count]
@@ -145,7 +145,8 @@ def _predictions(found: Mapping[str, PredictionQuality]) -> Section:
         f"{share_text(each.error or 0.0)} for the {words} ({counted(each.count, 'time')})" for words, each in shown
     ]
     finding = f"Median errors of predictions: {'; '.join(parts)}." if parts else "No prediction can be judged yet."
-    note = "Of what was predicted. Runs of this time that went well, and moves whose job is over." if parts else ""
+    note = "Shares are of what was predicted. Close: off by at most 10 %. Runs of this time that went well, and moves "
+    note = f"{note}whose job is over." if parts else ""
     return Section("predictions", "Predictions against outcomes", finding, heads, values, note)
 
 

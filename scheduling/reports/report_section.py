@@ -46,6 +46,15 @@ class Seconds(float):
     """Seconds in a column of figures of several units."""
 
 
+def hours_text(hours: float) -> str:
+    """Hours with two digits behind the point, of few ones with three.
+
+    >>> hours_text(1234.5), hours_text(0.25), hours_text(0.004), hours_text(0.0)
+    ('1,234.50', '0.25', '0.004', '0.00')
+    """
+    return f"{hours:,.{3 if 0.0005 <= abs(hours) < 0.0995 else 2}f}"
+
+
 def figure_text(value: float) -> str:
     """A figure with the digits that count: whole from a hundred on.
 
@@ -55,7 +64,7 @@ def figure_text(value: float) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     size = abs(value)
-    return f"{value:,.{0 if size >= 100 else 1 if size >= 10 else 2}f}"
+    return f"{value:,.{0 if size >= 100 else 1}f}" if size >= 10 else hours_text(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,7 @@ def _number_text(cell: Cell, value: Any) -> str:
     if cell is Cell.FIGURE:
         return figure_text(value)
     if isinstance(value, float):
-        return f"{value:,.{1 if cell is Cell.PERCENT else 2}f}".replace("-", "−")
+        return (f"{value:,.1f}" if cell is Cell.PERCENT else hours_text(value)).replace("-", "−")
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

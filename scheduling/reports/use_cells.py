@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from scheduling.jobs.core.units import share_text
-from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head, Section
+from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head, Section, hours_text
 from scheduling.usage.core.logarithmic_histogram import quantile
 from scheduling.usage.core.use_parts import Figures
 
@@ -17,7 +17,7 @@ MEDIAN, HIGH = 0.5, 0.95
 USE = (
     Head("jobs", "Jobs", Cell.NUMBER),
     Head("node_hours", "Node-hours", Cell.NUMBER),
-    Head("percent", "%", Cell.PERCENT),
+    Head("percent", "Share, %", Cell.PERCENT),
     Head("cpu_hours", "Cpu-hours", Cell.NUMBER),
     Head("wait_median_seconds", "Waiting, median", Cell.SECONDS),
     Head("wait_p95_seconds", "Waiting, p95", Cell.SECONDS),
@@ -25,9 +25,9 @@ USE = (
     Head("failed", "Failed", Cell.NUMBER),
 )
 NOTE = (
-    "Jobs: those that ended in this time or still run. Waiting and slowdown (time from submission to end by time of "
-    "running, at least 10 s): of those that ended; medians within 2.5 %. Time for which a job was held back for other "
-    "jobs or a budget counts in neither."
+    "Jobs: those that ended in this time or still run. Share: of all node-hours. Waiting and slowdown (time from "
+    "submission to end by time of running, at least 10 s): of those that ended; medians within 2.5 %. Time for which a "
+    "job was held back for other jobs or a budget counts in neither."
 )
 
 
@@ -58,7 +58,7 @@ def use_cells(each: Figures, whole: Figures) -> tuple[Any, ...]:
 def part_text(each: Figures, whole: Figures) -> str:
     """Node-hours with their share of the whole, in words."""
     part = each.node_time / whole.node_time if whole.node_time else 0.0
-    return f"{each.node_time / _HOUR:,.2f} node-hours, {share_text(part)}"
+    return f"{hours_text(each.node_time / _HOUR)} node-hours, {share_text(part)}"
 
 
 def counted(number: int, word: str, several: str = "") -> str:

@@ -16,7 +16,7 @@ from scheduling.jobs.models import Application
 from scheduling.jobs.project_models import Project
 from scheduling.reports.cluster_nodes import cluster_nodes
 from scheduling.reports.compared import SECONDS, Figure, compared
-from scheduling.reports.report_section import Cell, Chart, Head, Section
+from scheduling.reports.report_section import Cell, Chart, Head, Section, hours_text
 from scheduling.reports.use_cells import (
     HIGH,
     MEDIAN,
@@ -163,12 +163,12 @@ def _time(person: User, span: Range, whole: Figures, people: int) -> Section:
     values = tuple((day.isoformat(), *use_cells(each, whole)) for day, each in days.items())
     finding = (
         f"{counted(whole.jobs, 'job')} of {counted(people, 'person', 'people')} used "
-        f"{whole.node_time / _HOUR:,.2f} node-hours"
+        f"{hours_text(whole.node_time / _HOUR)} node-hours"
     )
     part = whole.node_time / 1e6 / (nodes * span.seconds) if nodes and span.seconds > 0 else None
     finding += f": {share_text(part)} of what the {nodes} nodes could give" if part is not None and part <= 1 else ""
     busiest = max(days.items(), key=lambda item: item[1].node_time, default=None)
-    finding += f"; most on {_day(busiest[0])}, {busiest[1].node_time / _HOUR:,.2f}." if busiest else "."
+    finding += f"; most on {_day(busiest[0])}, {hours_text(busiest[1].node_time / _HOUR)}." if busiest else "."
     chart = _trend(days, then, span)
     return Section("time", "By day", finding, (Head("day", "Day, UTC"), *USE), values, NOTE if values else "", chart)
 

@@ -76,6 +76,18 @@ export function all() {
   for (const box of boxes) draw(box);
 }
 
+/* A chart has the width that it was drawn with: paper is narrower than most screens, and half of it beside a table. */
+const PAPER = 640,
+  BESIDE = 250;
+
+function fit(width) {
+  if (!window.Plotly) return;
+  for (const box of document.querySelectorAll(".chart.js-plotly-plot")) window.Plotly.relayout(box, width(box));
+}
+
+addEventListener("beforeprint", () => fit((box) => ({ autosize: false, width: box.closest(".two") ? BESIDE : PAPER })));
+addEventListener("afterprint", () => fit(() => ({ autosize: true, width: null })));
+
 all();
 document.addEventListener("themechange", all);
 document.addEventListener("htmx:afterSettle", all);

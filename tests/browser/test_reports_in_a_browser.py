@@ -76,3 +76,17 @@ def _look(page, folder: Path, name: str) -> None:
             page.wait_for_timeout(400)
             page.screenshot(path=folder / f"{name}-{theme}-{width}.png", full_page=True)
     page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_on_paper_a_chart_is_no_wider_than_its_page(live_server, portal, month):
+    portal.sign_in("manager")
+    portal.go("/reports/")
+    page = portal.page
+    page.wait_for_selector(".chart .main-svg")
+    width = "Math.max(...[...document.querySelectorAll('.chart .main-svg')].map((each) => each.clientWidth))"
+    shown = page.evaluate(width)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function(f"() => {width} === 640")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.wait_for_function(f"() => {width} === {shown}")
+    assert shown > 640

@@ -19,6 +19,7 @@ from rich.text import Text
 from gridportal.base import checked_numbers, home
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.portal_settings import PortalSettings
+from gridportal.network import topology_files
 from gridportal.serve import stopping
 from gridportal.serve.broker import check as check_broker
 from gridportal.serve.demo import demo_list
@@ -26,7 +27,8 @@ from gridportal.serve.demo.choices import CLASSES, JOB_NODES
 from gridportal.serve.portal_set import PortalSet
 from gridportal.serve.prepare import prepare
 from gridportal.serve.supervisor import Process
-from gridportal.testbed import generators, topologies
+from gridportal.testbed import generators, stream_model, topologies
+from gridportal.testbed.layout import shared_paths
 
 if TYPE_CHECKING:
     from scheduling.jobs.models import Job
@@ -41,7 +43,7 @@ class Demo:
     port: int
     topology: str
     klass: str
-    streams: int
+    streams: int | None  # None: as many as fit the size of the network
     once: bool
     as_json: bool
     settings: PortalSettings = field(default_factory=PortalSettings)
@@ -80,7 +82,8 @@ class Demo:
             raise InputError("port", self.port, "a number from 1024 to 65535")
         if self.klass not in CLASSES:
             raise InputError("class", self.klass, f"one of {', '.join(CLASSES)}")
-        checked_numbers.whole("streams", self.streams, 0, generators.MOST_STREAMS)
+        if self.streams is not None:
+            checked_numbers.whole("streams", self.streams, 0, generators.MOST_STREAMS)
         self.topology = topologies.checked(self.topology, nodes=JOB_NODES)
         if home.is_production(self.settings.home):
             where = str(self.settings.home)
@@ -122,7 +125,8 @@ class Demo:
         """Start other people's traffic, once for each Grid: one that was started again has none."""
         from gridportal.testbed.client import Grid
 
-        if not self.streams or self.disturbed is self.grid.popen or not self.grid.is_alive:
+        streams = self._streams()
+        if not streams or self.disturbed is self.grid.popen or not self.grid.is_alive:
             return
         grid = Grid(self.settings.grid_state_dir)
         try:
@@ -131,12 +135,18 @@ class Demo:
                 return
             is_shaped = status["mode"] != "unshaped"
             if is_shaped:
-                grid.traffic(seed=1, streams=self.streams)
+                grid.traffic(seed=1, streams=streams)
         except BackendError:  # it is still coming up
             return
         self.disturbed = self.grid.popen
         if is_shaped:
-            self._say(f"{self.streams} streams of other people's traffic share the network")
+            self._say(f"{streams} streams of other people's traffic share the network")
+
+    def _streams(self) -> int:
+        """Those that were asked for, else as many as leave the job a choice."""
+        if self.streams is not None:
+            return self.streams
+        return stream_model.usual_streams(len(shared_paths(topology_files.load(topologies.find(self.topology)))))
 
     def _run_job(self) -> bool:
         from gridportal.serve.demo.job import submit_demo_job

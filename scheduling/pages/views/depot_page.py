@@ -15,4 +15,4 @@ def depots(request: HttpRequest) -> HttpResponse:
     """Each cluster with depots, node by node."""
     if not request.user.has_perm("scheduling.view_depots"):
         raise PermissionDenied("Only operators, managers and administrators see what jobs have in depots.")
-    return render(request, "scheduling/depots.html", {"clusters": depot_use(), "section": "telemetry"})
+    return render(request, "scheduling/depots.html", {"used": depot_use(), "section": "telemetry"})

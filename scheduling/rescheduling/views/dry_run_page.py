@@ -21,7 +21,7 @@ def dry_run(request: HttpRequest) -> HttpResponse:
     if not request.user.has_perm("scheduling.simulate_moves"):
         raise PermissionDenied("Operators have the series of moves simulated.")
     cluster = request.GET.get("cluster", "")
-    context: dict[str, Any] = {"clusters": list(settings.CLUSTERS), "cluster": cluster}
+    context: dict[str, Any] = {"choices": list(settings.CLUSTERS), "cluster": cluster}
     if not cluster:
         return render(request, "scheduling/migrations/dry_run.html", context)
     try:

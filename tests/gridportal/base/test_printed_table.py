@@ -49,6 +49,17 @@ def test_the_least_important_column_goes_first() -> None:
     assert printed(COLUMNS, [ROW], 60)[-1] == "No room for: By. A wider terminal or --json shows all."
 
 
+def test_a_pipe_gets_every_column(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    columns = [Column(f"column{number}", spare=number) for number in range(20)]
+    show_table(columns, [[f"cell{number}" for number in range(20)]])
+    text = capsys.readouterr().out
+    assert text.split() == [*(column.head for column in columns), *(f"cell{number}" for number in range(20))]
+    monkeypatch.setenv("COLUMNS", "60")
+    show_table(columns, [[f"cell{number}" for number in range(20)]])
+    assert "No room for: " in capsys.readouterr().out
+
+
 def test_brackets_are_no_markup() -> None:
     names = ("[red]n1[/red]", "[/]", "1", "[bold]", ":smile:")
     lines = printed(COLUMNS, [names], 80, title="[b]all[/b]")

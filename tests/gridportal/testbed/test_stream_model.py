@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 from itertools import islice
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridportal.testbed.stream_model import FLOOR, PERIOD, available, replay
+from gridportal.network import topology_files
+from gridportal.testbed import topologies
+from gridportal.testbed.layout import shared_paths
+from gridportal.testbed.stream_model import FLOOR, PERIOD, available, replay, usual_streams
 
 PEAKS = {("a", "b"): 100e6, ("b", "a"): 100e6, ("a", "c"): 155e6, ("c", "a"): 8e6}
 
@@ -45,3 +49,13 @@ def test_the_same_seed_gives_the_same_traffic() -> None:
 
 def test_links_that_cannot_be_shared_have_no_traffic() -> None:
     assert list(replay(random.Random(1), {("a", "b"): 12e6}, streams=3)) == []
+
+
+@pytest.mark.parametrize("name", topologies.names())
+def test_the_usual_streams_make_each_network_busy_and_leave_a_choice(name: str) -> None:
+    peaks = shared_paths(topology_files.load(topologies.find(name)))
+    events = list(islice(replay(random.Random(1), peaks, streams=usual_streams(len(peaks))), usual_streams(len(peaks))))
+    left = dict.fromkeys(peaks, 1.0) | {event.link: event.available / peaks[event.link] for event in events}
+    busy = [share for share in left.values() if share <= 0.5]
+    assert len(busy) >= len(peaks) / 2
+    assert len({round(share, 2) for share in left.values()}) >= 3

@@ -84,7 +84,9 @@ def test_a_dry_run_writes_nothing_and_deducts_what_each_move_takes(client_as: An
     assert not MoveDecision.objects.exists()
     answer = client_as("operator").get("/api/migration-dry-runs/grid").json()
     assert [each["nodes"] for each in answer["moves"]] == [list(found.moves[0].nodes)]
-    assert "1 move would be made" in words(client_as("operator").get("/migrations/dry-run", {"cluster": "grid"}))
+    page = words(client_as("operator").get("/migrations/dry-run", {"cluster": "grid"}))
+    assert "1 move would be made" in page
+    assert "grid measured" in page.partition("GridPortal 0")[2]  # the foot, as on every page
 
 
 def test_two_jobs_do_not_get_the_same_nodes_in_a_dry_run(slow_job: Slow, submit: Any) -> None:
