@@ -68,6 +68,7 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<int:pk>/share/<int:share_pk>/stop", shares.stop, name="share-stop"),
     path("shared/<str:secret>", shares.open_shared, name="shared-job"),
     path("jobs/<int:pk>/move", move.move, name="job-move"),
+    path("jobs/<int:pk>/move/expected", move.expected, name="job-move-expected"),
     path("jobs/<int:pk>/resubmit", job.resubmit, name="job-resubmit"),
     path("jobs/<int:pk>/random-nodes", compare.random_nodes, name="job-random-nodes"),
     path("sweeps/", job_group.sweeps, name="sweeps"),

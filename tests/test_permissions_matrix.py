@@ -111,6 +111,7 @@ TABLE = {
     ("job-requeue", "POST"):             "302 302 403 302 403 302",
     ("job-take", "POST"):                "302 302 403 302 403 302",
     ("job-move", "POST"):                "302 302 403 302 403 302",
+    ("job-move-expected", "GET"):        "302 200 403 200 403 200",
     ("job-resubmit", "GET"):             "302 302 403 302 302 302",
     ("job-random-nodes", "POST"):        "302 302 403 302 403 302",
     ("sweeps", "GET"):                   "302 200 200 200 200 200",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
 from scheduling.jobs.core.states import JobState
@@ -106,6 +107,32 @@ def moves_of(job: Job) -> list[Continuation]:
     return list(job.continuations.select_related(*related).order_by("pk"))
 
 
-def phases_of(move: Continuation) -> list[tuple[str, float | None]]:
-    """What each phase took, in words, seconds; None where nobody knows."""
-    return [(words, getattr(move, name)) for name, words in PHASES]
+class PhaseSeconds(NamedTuple):
+    """A phase of table I in words, the seconds that it was expected to take and those that it took; None where nobody
+    knows."""
+
+    label: str
+    expected: float | None
+    measured: float | None
+
+
+def phases_of(move: Continuation) -> list[PhaseSeconds]:
+    """Each phase of a move."""
+    expected = expected_of(move)
+    return [PhaseSeconds(words, expected.get(name), getattr(move, name)) for name, words in PHASES]
+
+
+def expected_of(move: Continuation) -> dict[str, float | None]:
+    """What was expected of each phase by its column, and `total`; empty where nobody asked before. Starting is measured
+    with the wait in the queue."""
+    if not move.expected:
+        return {}
+    seconds = {name: move.expected.get(name) for name, _ in PHASES if name in move.expected}
+    if "queue" in move.expected:
+        seconds["start"] = _sum([move.expected["queue"], seconds.get("start")])
+    return {**seconds, "total": _sum(list(seconds.values()))}
+
+
+def _sum(seconds: list[float | None]) -> float | None:
+    known = [each for each in seconds if each is not None]
+    return sum(known) if len(known) == len(seconds) else None

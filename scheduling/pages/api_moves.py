@@ -12,35 +12,41 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
+from gridportal.web.long_answers import long_answer
 from scheduling import tasks
 from scheduling.checkpoints import selectors
 from scheduling.checkpoints.models import RuntimeSupport
-from scheduling.checkpoints.services import requesting
 from scheduling.jobs.models import Job
-from scheduling.pages.move_serializers import MoveRequestSerializer, MoveSerializer, RuntimeSupportSerializer
+from scheduling.pages.move_serializers import (
+    ExpectedMoveSerializer,
+    MoveRequestSerializer,
+    MoveSerializer,
+    RuntimeSupportSerializer,
+)
+from scheduling.rescheduling.services import expected_moves
 
 
 class MoveActions(viewsets.GenericViewSet[Job]):
     """What the view set of jobs has for them."""
 
-    @extend_schema(request=MoveRequestSerializer, responses={202: MoveSerializer})
+    @extend_schema(request=MoveRequestSerializer, responses={200: ExpectedMoveSerializer, 202: MoveSerializer})
     @action(detail=True, methods=["post"])
     def move(self, request: Request, pk: str) -> Response:
         """Have the job stopped with a checkpoint and go on, or go on from the last one where it has stopped or failed;
-        202: its nodes are chosen next. 409: it is being moved."""
+        202: its nodes are chosen next. 409: it is being moved. With `dry_run` nothing is stopped, and 200 tells what
+        it is expected to take."""
         job = self.get_object()
         if not request.user.has_perm("scheduling.move_job", job):
             raise PermissionDenied("Only the owner of a job and operators may have it stopped and go on elsewhere.")
         asked = MoveRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         sent: dict[str, Any] = asked.validated_data
-        made = requesting.stop_and_continue(
-            job,
-            by=caller(request),
-            nodes=sent.get("nodes"),
-            ranks=sent.get("ranks"),
-            reason=sent.get("reason", ""),
-        )
+        nodes, ranks = sent.get("nodes"), sent.get("ranks")
+        if sent["dry_run"]:
+            with long_answer(caller(request).pk):
+                found = expected_moves.expected(job, nodes, ranks)
+            return Response(ExpectedMoveSerializer(found).data)
+        made, _ = expected_moves.move(job, by=caller(request), nodes=nodes, ranks=ranks, reason=sent.get("reason", ""))
         tasks.continue_jobs.delay_on_commit(job.cluster)
         return Response(MoveSerializer(made).data, status=status.HTTP_202_ACCEPTED)
 

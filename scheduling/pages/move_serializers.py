@@ -12,6 +12,8 @@ from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSuppor
 from scheduling.checkpoints.selectors import PHASES, RestartPoint, checkpoints_of, restart_files_of, restart_point
 from scheduling.messages import message
 from scheduling.messages.move_messages import unusable
+from scheduling.rescheduling.core.expected_move import ExpectedMove
+from scheduling.rescheduling.selectors import expected_columns
 from scheduling.runs.continuation_models import Continuation
 
 _SECONDS = tuple(name for name, _ in PHASES)
@@ -31,6 +33,32 @@ class MoveRequestSerializer(WordedSerializer):
         required=False, allow_null=True, min_value=1, help_text="On how many ranks; left out: see the handbook."
     )
     reason = serializers.CharField(required=False, allow_blank=True, max_length=500)
+    dry_run = serializers.BooleanField(
+        required=False, default=False, help_text="Only tell what it is expected to take; nothing is stopped."
+    )
+
+
+_PHASE_SECONDS = "Seconds by phase, null where nobody knows: " + ", ".join((*_SECONDS, "queue")) + "."
+
+
+class ExpectedMoveSerializer(serializers.Serializer[ExpectedMove]):
+    """What a move would take now; seconds as in Migration 2003, table I."""
+
+    nodes = serializers.ListField(child=serializers.CharField(), help_text="Rank by rank; empty: there are none now.")
+    measured_at = serializers.DateTimeField(allow_null=True, help_text="When the network was measured.")
+    seconds = serializers.SerializerMethodField(help_text=_PHASE_SECONDS)
+    partial_total = serializers.FloatField(help_text="Seconds of all phases that are known.")
+    total = serializers.FloatField(allow_null=True, help_text="Seconds of all phases; null while one is not known.")
+    problem = serializers.SerializerMethodField(help_text="Why there are no nodes for it now, or empty.")
+
+    @extend_schema_field(serializers.DictField(child=serializers.FloatField(allow_null=True)))
+    def get_seconds(self, move: ExpectedMove) -> dict[str, float | None]:
+        """By the names of the phases."""
+        return expected_columns(move)
+
+    def get_problem(self, move: ExpectedMove) -> str:
+        """The sentence."""
+        return message(move.why) if move.why else ""
 
 
 class MoveSerializer(serializers.ModelSerializer[Continuation]):
@@ -42,6 +70,10 @@ class MoveSerializer(serializers.ModelSerializer[Continuation]):
     nodes = serializers.SerializerMethodField(help_text="Rank by rank; null until they are chosen.")
     reason = serializers.SerializerMethodField()
     reason_code = serializers.CharField(source="reason.code.value")
+    expected = serializers.DictField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="Before it was asked for. " + _PHASE_SECONDS + " Starting is measured with the wait in the queue.",
+    )
 
     def get_nodes(self, row: Continuation) -> list[str] | None:
         """Where it goes on."""
@@ -72,6 +104,7 @@ class MoveSerializer(serializers.ModelSerializer[Continuation]):
             "stopped_at",
             "starting_at",
             "ended_at",
+            "expected",
             *_SECONDS,
             "total",
             "paused",

@@ -9,10 +9,11 @@ from typing import Any
 from django.db.models import Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from scheduling.checkpoints.selectors import restart_point
+from scheduling.checkpoints.selectors import PHASES, restart_point
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
+from scheduling.rescheduling.core.expected_move import ExpectedMove
 from scheduling.rescheduling.core.hindsight import MovesSum, missed_gain, summed_up
 from scheduling.rescheduling.core.learnt_threshold import MoveOutcome
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
@@ -136,6 +137,17 @@ def real_cost(decision: MoveDecision) -> dict[CostPhase, float]:
 def measured_phases(move: Continuation) -> dict[CostPhase, float]:
     """Seconds of each phase of a move, as far as they are known."""
     return {phase: value for phase, name in MEASURED.items() if (value := getattr(move, name)) is not None}
+
+
+def expected_columns(move: ExpectedMove) -> dict[str, float | None]:
+    """Seconds that each phase is expected to take, by the columns of `Continuation`, and `queue`."""
+    return {MEASURED.get(phase, phase.value): seconds for phase, seconds in move.seconds.items()}
+
+
+def expected_rows(move: ExpectedMove) -> list[tuple[str, float | None]]:
+    """Each phase in the words of table I, and the seconds that it is expected to take."""
+    words = {**dict(PHASES), "queue": "waiting in the queue"}
+    return [(words[name], seconds) for name, seconds in expected_columns(move).items()]
 
 
 def moves_before(decision: MoveDecision) -> int:

@@ -59,6 +59,11 @@ class Continuation(models.Model):
     reading = models.FloatField(null=True, blank=True)
     total = models.FloatField(null=True, blank=True, help_text="From the request until the program computed again.")
     paused = models.FloatField(null=True, blank=True, help_text="Of these, for how long it did not compute.")
+    expected = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Seconds that each phase was expected to take; null: nobody knew; empty: nobody asked.",
+    )
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Workers that were lost over this step.")
     lease_until = models.DateTimeField(null=True, blank=True)
     lease_holder = models.CharField(max_length=64, blank=True)

@@ -9,13 +9,15 @@ from django.utils.safestring import SafeString
 
 from scheduling.checkpoints import selectors
 from scheduling.checkpoints.models import RestartFile
-from scheduling.checkpoints.selectors import MoveStory, RestartPoint
+from scheduling.checkpoints.selectors import MoveStory, PhaseSeconds, RestartPoint
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.messages.move_messages import restart_text, unusable
+from scheduling.rescheduling.core.expected_move import ExpectedMove
 from scheduling.rescheduling.core.move_progress import StageProgress, StageState
 from scheduling.rescheduling.decision_messages import STAGES
+from scheduling.rescheduling.selectors import expected_rows
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.services.checkpoint_facts import Health
@@ -61,9 +63,21 @@ def restart_point(point: RestartPoint) -> str:
 
 
 @register.filter
-def move_phases(move: Continuation) -> list[tuple[str, float | None]]:
-    """What each phase took."""
+def move_phases(move: Continuation) -> list[PhaseSeconds]:
+    """What each phase was expected to take, and took."""
     return selectors.phases_of(move)
+
+
+@register.filter
+def expected_phases(move: ExpectedMove) -> list[tuple[str, float | None]]:
+    """Each phase in words, and its seconds."""
+    return expected_rows(move)
+
+
+@register.filter
+def expected_total(move: Continuation) -> float | None:
+    """Seconds that all of it was expected to take; None where a part was not known."""
+    return selectors.expected_of(move).get("total")
 
 
 @register.filter

@@ -15,6 +15,9 @@ from scheduling.checkpoints.services.depot_use import ClusterUse, JobUse, NodeUs
 from scheduling.jobs.services.registering import register_application
 from scheduling.pages.views import depot_page
 from scheduling.placing.models import Placement
+from scheduling.rescheduling.core.expected_move import ExpectedMove
+from scheduling.rescheduling.core.move_cost import CostPhase
+from scheduling.rescheduling.services import expected_moves
 from scheduling.runs.continuation_models import Continuation
 from tests.browser.conftest import page_faults, settled
 from tests.browser.pictures import keep_pictures
@@ -50,6 +53,7 @@ def moved(people, make_job, network):
         checkpoint=6,
         reason=Reason.of(Code.MOVED, nodes=["n3", "n4"], ranks=2, seconds=9.2),
         reading=1.8,
+        expected={**seconds, "other": 1.5, "reading": 2.4},
         total=9.2,
         paused=7.5,
         ended_at=now,
@@ -58,7 +62,10 @@ def moved(people, make_job, network):
     return job
 
 
-def test_checkpoints_moves_and_the_form_that_asks_for_one(portal, moved):
+def test_checkpoints_moves_and_the_form_that_asks_for_one(portal, moved, monkeypatch):
+    seconds = {**dict.fromkeys(CostPhase, 1.25), CostPhase.OTHER: None, CostPhase.REDISTRIBUTION: 31.5}
+    del seconds[CostPhase.QUEUE]
+    monkeypatch.setattr(expected_moves, "expected", lambda *_: ExpectedMove(("n3", "n4"), seconds))
     portal.sign_in("user")
     portal.go(f"/jobs/{moved.pk}/")
     settled(portal)
@@ -71,6 +78,7 @@ def test_checkpoints_moves_and_the_form_that_asks_for_one(portal, moved):
     assert page_faults(portal) == []
     portal.page.locator("#move").click()
     assert portal.page.locator("#move-dialog").is_visible()
+    portal.page.locator("#move-expected").get_by_text("Expected: 37.8 s and what is not known").wait_for()
     portal.page.locator("#move-ranks").fill("3")
     portal.page.locator("#move-dialog button.main").click()
     portal.page.wait_for_load_state()
@@ -102,5 +110,6 @@ def _look(page, folder: Path) -> None:
             page.set_viewport_size({"width": width, "height": 900})
             page.screenshot(path=folder / f"moves-{theme}-{width}.png", full_page=True)
             page.locator("#move").click()
+            page.locator("#move-expected dt").last.scroll_into_view_if_needed()
             page.screenshot(path=folder / f"moves-dialog-{theme}-{width}.png")
             page.keyboard.press("Escape")

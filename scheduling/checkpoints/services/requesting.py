@@ -6,7 +6,7 @@ follows its row. Contracts and the rescheduler ask by this too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db import IntegrityError, transaction
 
@@ -44,17 +44,18 @@ def stop_and_continue(
     nodes: Sequence[str] | None = None,
     ranks: int | None = None,
     reason: str = "",
+    expected: Mapping[str, float | None] | None = None,
 ) -> Continuation:
     """Have a job that runs stopped with a checkpoint and go on, or one that has stopped go on; or one that has failed,
     from the last checkpoint that it left.
 
     `nodes`: names, each once or rank by rank; None: the portal chooses them, others than now where that is possible.
-    `ranks`: their number; None: as `targets.target` says. `reason`: for whoever looks later. Nothing is stopped yet:
-    nodes are chosen and reserved first. Raises InputError for what cannot be, ConflictError where somebody else was
-    faster.
+    `ranks`: their number; None: as `targets.target` says. `reason`: for whoever looks later. `expected`:
+    seconds that each phase is expected to take, by column. Nothing is stopped yet: nodes are chosen and reserved first.
+    Raises InputError for what cannot be, ConflictError where somebody else was faster.
     """
     job.refresh_from_db()
-    run = _movable(job)
+    run = movable(job)
     left = _left(job) if job.state == JobState.FAILED else None
     asked = target(nodes, ranks, run.placement.nodes, job.application.rank_limits, job.application.name)
     _check_restart(job, asked)
@@ -67,7 +68,13 @@ def stop_and_continue(
             if left is not None:
                 _take_up(job, left, name)
             made = Continuation.objects.create(
-                job=job, source=run, by=name, why=why, nodes=list(asked.nodes), ranks=asked.ranks
+                job=job,
+                source=run,
+                by=name,
+                why=why,
+                nodes=list(asked.nodes),
+                ranks=asked.ranks,
+                expected=dict(expected or {}),
             )
             audit(by, "job.move", job, nodes=list(asked.nodes), ranks=asked.ranks, reason=why)
     except IntegrityError as error:
@@ -88,7 +95,7 @@ def check_target(job: Job, run: Run, nodes: Sequence[str] | None, ranks: int | N
 def problem(job: Job) -> str:
     """Why it cannot be stopped and go on now, as a sentence; empty when it can."""
     try:
-        _movable(job)
+        movable(job)
     except (InputError, ConflictError) as error:
         return str(error)
     if job.state == JobState.FAILED and restart_point(job) is None:
@@ -101,7 +108,7 @@ def open_continuation(job: Job) -> Continuation | None:
     return job.continuations.filter(state__in=OPEN_CONTINUATIONS).first()
 
 
-def _movable(job: Job) -> Run:
+def movable(job: Job) -> Run:
     """The run that is stopped, or is over; of a job that has failed this does not say whether it left anything."""
     if not job.application.stop_means:
         accepted = "a job of an application whose stop_means says how it is stopped"

@@ -44,12 +44,15 @@ def without_nodes(policy: ReschedulingPolicy) -> dict[CostKind, MoveCost]:
 def costs(run: Run, choice: NodeChoice, policy: ReschedulingPolicy) -> dict[CostKind, MoveCost]:
     """Both costs of moving the job of `run` to the nodes of `choice`."""
     worst = worst_case(policy.cost_scale)
+    return {CostKind.PREDICTED: predicted(predicted_phases(run, choice), worst), CostKind.WORST_CASE: worst}
+
+
+def predicted_phases(run: Run, choice: NodeChoice) -> dict[CostPhase, float]:
+    """Seconds of each phase that somebody can predict."""
     slowdown = slowdown_now(run, choice.topology)
-    known_phases = {**_own_start(run), **_earlier(run, slowdown), **_chosen_in(choice), **_wait(run, choice)}
+    phases = {**_own_start(run), **_earlier(run, slowdown), **_chosen_in(choice), **_wait(run, choice)}
     reading = _redistribution(run, choice)
-    if reading is not None:
-        known_phases[CostPhase.REDISTRIBUTION] = reading
-    return {CostKind.PREDICTED: predicted(known_phases, worst), CostKind.WORST_CASE: worst}
+    return phases if reading is None else {**phases, CostPhase.REDISTRIBUTION: reading}
 
 
 def _earlier(run: Run, slowdown: float) -> dict[CostPhase, float]:

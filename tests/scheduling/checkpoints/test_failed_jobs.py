@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from gridportal import cli
 from gridportal.base.errors import ConflictError, InputError
 from scheduling import tasks
-from scheduling.checkpoints.commands import moving_jobs
+from scheduling.rescheduling.commands import moving_jobs
 from scheduling.checkpoints.models import RuntimeSupport
 from scheduling.checkpoints.services import freeing
 from scheduling.checkpoints.services.requesting import problem, stop_and_continue

@@ -14,8 +14,10 @@ from django.test import Client
 from typer.testing import CliRunner
 
 from gridportal import cli
-from scheduling.checkpoints.commands import moving_jobs as command
+from scheduling.checkpoints.selectors import expected_of
 from scheduling.jobs.models import Application, Job
+from scheduling.rescheduling.commands import moving_jobs as command
+from scheduling.runs.continuation_models import Continuation
 from tests.fake_grid import FakeGrid
 from tests.markup import markup
 from tests.scheduling.checkpoints.stoppable_jobs import (
@@ -119,6 +121,64 @@ def test_over_rest_a_job_is_moved_and_tells_its_data_and_what_each_phase_took(
     ]
 
 
+def test_before_a_move_its_dialog_says_what_it_is_expected_to_take(
+    submit: Submit, fake_grid: FakeGrid, program: Application, client_as: Any
+) -> None:
+    job, client = running(submit), client_as("user")
+    address = f"/jobs/{job.pk}/move/expected"
+    assert address in markup(client.get(f"/jobs/{job.pk}/"))
+    shown = words_of(client.get(address, {"nodes": "n3 n4", "ranks": ""}))
+    assert re.search(r"Expected: \S+ (m?s|min) and what is not known on n3 n4, as the network is now", shown)
+    assert "writing the checkpoint not known" in shown
+    assert re.search(r"new schedule \d+\.\d\d s", shown)
+    assert "Not known: no earlier move of NAS EP here tells it" in shown
+    assert "ranks is 3; accepted is 1, 2, 4 or 8 for NAS EP." in words_of(client.get(address, {"ranks": "3"}))
+    assert (newest(job).state, job.continuations.count()) == ("running", 0)
+
+
+def test_what_a_move_was_expected_to_take_stands_beside_what_it_took(
+    submit: Submit, fake_grid: FakeGrid, program: Application, client_as: Any
+) -> None:
+    first, client = running(submit), client_as("user")
+    _move_by_rest(client, first, fake_grid)
+    end_well(first, fake_grid)
+    look(first)
+    job = running(submit)
+    sent = {"nodes": ["n3", "n4"], "dry_run": True}
+    asked = client.post(f"/api/jobs/{job.pk}/move", sent, content_type="application/json")
+    said = asked.json()
+    assert (asked.status_code, said["nodes"], job.continuations.count()) == (200, ["n3", "n4"], 0)
+    measured = Continuation.objects.get(job=first)
+    assert said["seconds"]["start"] == pytest.approx(measured.start)
+    assert said["seconds"]["writing"] is not None
+    assert said["total"] == pytest.approx(sum(said["seconds"].values()))
+    assert "queue" not in said["seconds"]
+    _move_by_rest(client, job, fake_grid)
+    (move,) = client.get(f"/api/jobs/{job.pk}/moves").json()
+    assert move["expected"]["start"] == pytest.approx(measured.start)
+    shown = page(client, job)
+    assert "Phase Expected, s Measured, s writing the checkpoint" in shown
+
+
+def _move_by_rest(client: Client, job: Job, grid: FakeGrid) -> None:
+    client.post(f"/api/jobs/{job.pk}/move", {"nodes": ["n3", "n4"]}, content_type="application/json")
+    look(job)
+    obey(job, grid)
+    look(job)
+    restored(job, grid)
+    look(job)
+
+
+def test_starting_is_expected_with_the_wait_in_the_queue(submit: Submit, program: Application) -> None:
+    job = running(submit)
+    move = Continuation(job=job, source=newest(job), ranks=2, expected={"queue": 4.0, "start": None})
+    assert expected_of(move) == {"start": None, "total": None}
+    move.expected = {"queue": 4.0, "start": 2.0, "other": 1.0}
+    assert expected_of(move) == {"start": 6.0, "other": 1.0, "total": 7.0}
+    move.expected = {}
+    assert expected_of(move) == {}
+
+
 def test_whose_the_job_is_not_may_not_move_it(submit: Submit, program: Application, client_as: Any) -> None:
     job = running(submit)
     answers = {
@@ -141,6 +201,10 @@ def test_on_the_command_line_a_job_is_moved_and_its_moves_are_tables(
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return done.output
 
+    before = json.loads(said("move", str(job.pk), "--as", "user", "--nodes", "n4,n3", "--dry-run", "--json"))
+    assert (before["expected"]["nodes"], before["expected"]["seconds"]["writing"]) == (["n4", "n3"], None)
+    assert "not known" in said("move", str(job.pk), "--as", "user", "--dry-run")
+    assert not job.continuations.exists()
     assert json.loads(said("move", str(job.pk), "--as", "user", "--nodes", "n4,n3", "--json"))["nodes"] == ["n4", "n3"]
     look(job)
     obey(job, fake_grid)
@@ -149,7 +213,9 @@ def test_on_the_command_line_a_job_is_moved_and_its_moves_are_tables(
     look(job)
     (move,) = json.loads(said("moves", str(job.pk), "--json"))["moves"]
     assert (move["state"], move["nodes"], move["seconds"]["reading"]) == ("moved", ["n4", "n3"], 0.002)
-    assert "moved" in said("moves", str(job.pk))
+    assert move["expected"]["schedule"] > 0
+    assert "moved" in (table := said("moves", str(job.pk)))
+    assert "expected" in table
     (kept,) = json.loads(said("checkpoints", str(job.pk), "--json"))["checkpoints"]
     assert (kept["number"], kept["health"]) == (1, "whole")
     assert "the job's folder" in " ".join(said("checkpoints", str(job.pk)).split())

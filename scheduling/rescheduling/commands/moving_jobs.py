@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gridportal.base.errors import InputError
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.rank_places import in_short
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 from scheduling.checkpoints.core.targets import nodes_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from scheduling.checkpoints.models import Checkpoint, RestartFile
     from scheduling.checkpoints.selectors import RestartPoint
     from scheduling.jobs.models import Job
+    from scheduling.rescheduling.core.expected_move import ExpectedMove
     from scheduling.runs.continuation_models import Continuation
 
 app = typer.Typer(cls=Commands, context_settings=HELP, no_args_is_help=True, help="Jobs that stop and go on elsewhere.")
@@ -36,27 +38,37 @@ def move(
     ] = "",
     ranks: Annotated[int | None, typer.Option(help="On how many ranks. Default: as many as before.", min=1)] = None,
     reason: Annotated[str, typer.Option(help="For whoever looks at the job later.")] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it is expected to take; nothing is stopped.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Have a job stopped with a checkpoint and go on, on other nodes or another number of ranks.
 
-    One that has stopped or failed goes on from the last checkpoint that it left."""
+    One that has stopped or failed goes on from the last checkpoint that it left. Says phase by phase what that is
+    expected to take, as far as it is known."""
     with database():
         from scheduling.checkpoints.selectors import restart_point
-        from scheduling.checkpoints.services.requesting import stop_and_continue
+        from scheduling.rescheduling.services import expected_moves
 
         found, who = _job(job), _person(person)
         if not who.has_perm("scheduling.move_job", found):
             raise InputError("--as", person, f"the owner of job {job} or an operator")
         names = nodes_of(nodes)
         runs, point = found.state == "running", restart_point(found)
-        made = stop_and_continue(found, by=who, nodes=names, ranks=ranks, reason=reason)
+        if dry_run:
+            _tell_expected(job, expected_moves.expected(found, names, ranks), as_json)
+            return
+        made, expected = expected_moves.move(found, by=who, nodes=names, ranks=ranks, reason=reason)
         document = {"job": job, "move": made.pk, "state": made.state, "ranks": made.ranks, "nodes": list(made.nodes)}
         document["goes_on_from"] = None if runs or point is None else _point_document(point)
+        document["expected"] = None if expected is None else _expected_document(expected)
         then = "then it is stopped" if runs else f"then it goes on{_from(point)}"
     if as_json:
-        typer.echo(json.dumps(document))
+        typer.echo(json.dumps(document, allow_nan=False))
     else:
+        if expected is not None:
+            _show_expected(expected)
         typer.echo(f"Job {job} is moved: its nodes are chosen now, {then}. See: gridportal job moves {job}")
 
 
@@ -68,19 +80,16 @@ def moves(job: Number, as_json: AsJson = False) -> None:
     writing the checkpoint; telemetry: waiting for figures; information: asking which nodes there are; schedule:
     choosing the nodes; start: starting the program; reading: reading the checkpoint; other: what is left."""
     with database():
-        from scheduling.checkpoints.selectors import PHASES, moves_of
+        from scheduling.checkpoints.selectors import PHASES, expected_of, moves_of
 
         rows, names = moves_of(_job(job)), [name for name, _ in PHASES]
-        documents = [_move_document(row, names) for row in rows]
+        documents, expected = [_move_document(row, names) for row in rows], [expected_of(row) for row in rows]
     if as_json:
         typer.echo(json.dumps({"job": job, "moves": documents}))
         return
     heads = [Column(name, number=True) for name in ("move", "ranks", "total", "paused")]
     columns = [heads[0], Column("state"), *heads[1:], *(Column(name, number=True, spare=1) for name in names)]
-    cells = [
-        (str(row.pk), row.state, str(row.ranks), *(_shown(getattr(row, name)) for name in ("total", "paused", *names)))
-        for row in rows
-    ]
+    cells = [cell for row, was in zip(rows, expected, strict=True) for cell in _move_rows(row, was, names)]
     _tell(columns, cells, f"Job {job} was never moved.")
 
 
@@ -114,6 +123,50 @@ def checkpoints(job: Number, as_json: AsJson = False) -> None:
     _tell(columns, cells, f"Job {job} has no checkpoint.")
 
 
+def _tell_expected(job: int, expected: ExpectedMove, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"job": job, "expected": _expected_document(expected)}, allow_nan=False))
+    else:
+        _show_expected(expected)
+
+
+def _move_rows(
+    row: Continuation, expected: Mapping[str, float | None], names: Sequence[str]
+) -> Iterator[Sequence[str]]:
+    """What a move took, and above it what it was expected to take, where somebody asked."""
+    columns = ("total", "paused", *names)
+    if expected:
+        yield str(row.pk), "expected", str(row.ranks), *(_shown(expected.get(name)) for name in columns)
+    yield str(row.pk), row.state, str(row.ranks), *(_shown(getattr(row, name)) for name in columns)
+
+
+def _expected_document(expected: ExpectedMove) -> dict[str, Any]:
+    from scheduling.messages import message
+    from scheduling.rescheduling.selectors import expected_columns
+
+    return {
+        "nodes": list(expected.nodes),
+        "measured_at": expected.measured_at.isoformat() if expected.measured_at else None,
+        "seconds": expected_columns(expected),
+        "partial_total": expected.partial_total,
+        "total": expected.total,
+        "problem": message(expected.why) if expected.why else "",
+    }
+
+
+def _show_expected(expected: ExpectedMove) -> None:
+    from scheduling.messages import message
+    from scheduling.rescheduling.selectors import expected_rows
+
+    if expected.why is not None:
+        typer.echo(f"What it would take cannot be told now. {message(expected.why)}")
+        return
+    rows = [(words, "not known" if seconds is None else f"{seconds:.2f}") for words, seconds in expected_rows(expected)]
+    more = " and what is not known" if expected.unknown else ""
+    show_table([Column("phase"), Column("expected, s", number=True)], rows)
+    typer.echo(f"Expected: {expected.partial_total:.2f} s{more}, on {in_short(expected.nodes)}, as the network is now.")
+
+
 def _move_document(row: Continuation, names: Sequence[str]) -> dict[str, Any]:
     from scheduling.messages import message
 
@@ -125,6 +178,7 @@ def _move_document(row: Continuation, names: Sequence[str]) -> dict[str, Any]:
         "nodes": list(row.placement.nodes if row.placement else row.nodes),
         "checkpoint": row.checkpoint,
         "reason": message(row.reason),
+        "expected": row.expected or None,
         "seconds": {name: getattr(row, name) for name in names},
         "total": row.total,
         "paused": row.paused,
