@@ -48,11 +48,21 @@ def part_folder(folder: Path, number: int) -> Path:
     return folder / (_NAME.format(number) + _PART)
 
 
+def complete_folder(folder: Path, number: int) -> Path:
+    """Where the files of checkpoint `number` are once it is complete."""
+    return folder / _NAME.format(number)
+
+
+def aside(folder: Path) -> list[Path]:
+    """Checkpoints that cannot be used, and are kept to be looked at."""
+    return sorted(folder.glob(f"checkpoint-*{_BAD}"))
+
+
 def begin(folder: Path, number: int) -> None:
     """Make room for a new checkpoint; what an earlier try has left goes. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"checkpoint-*{_PART}"):
-        _take_away(left)
+        take_away(left)
     part_folder(folder, number).mkdir()
 
 
@@ -114,13 +124,13 @@ def complete(
     part = part_folder(folder, number)
     document = checkpoint_manifest.dumped(number, ranks, written_at, arrays, token)
     atomic_file.write(part / _MANIFEST, checkpoint_manifest.text(document), synced=True)
-    final = folder / _NAME.format(number)
+    final = complete_folder(folder, number)
     part.rename(final)
     (folder / FINISHED).unlink(missing_ok=True)  # another program's: this one has not come to its end
     _sync(folder)
-    useless = [folder / _NAME.format(old) for old in numbers(folder)[KEPT:]]
-    for path in (*useless, *folder.glob(f"checkpoint-*{_BAD}")):
-        _take_away(path)
+    useless = [complete_folder(folder, old) for old in numbers(folder)[KEPT:]]
+    for path in (*useless, *aside(folder)):
+        take_away(path)
     return Checkpoint(final, number, written_at, ranks, {stored.name: stored for stored in arrays}, token)
 
 
@@ -132,17 +142,17 @@ def abandon(folder: Path, number: int) -> None:
 def set_aside(folder: Path, number: int) -> None:
     """Let a checkpoint that cannot be used be none any more, so that it is not kept in the place of a good one; it can
     be looked at until the next one is complete."""
-    (folder / _NAME.format(number)).rename(folder / (_NAME.format(number) + _BAD))
+    complete_folder(folder, number).rename(folder / (_NAME.format(number) + _BAD))
 
 
 def clear(folder: Path) -> None:
     """Take all checkpoints away, for what they were made for is done. Raises OSError."""
     for path in folder.glob("checkpoint-*"):
-        _take_away(path)
+        take_away(path)
 
 
-def _take_away(path: Path) -> None:
-    """A checkpoint, or what somebody else has put under such a name."""
+def take_away(path: Path) -> None:
+    """Take away a checkpoint, or what somebody else has put under such a name. Raises OSError."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -158,7 +168,7 @@ def numbers(folder: Path) -> list[int]:
 def opened(folder: Path, number: int) -> Checkpoint:
     """Read a manifest, and see that every shard is there in its length, where it is a file only. Raises
     BadCheckpointError."""
-    path = folder / _NAME.format(number)
+    path = complete_folder(folder, number)
     try:
         document = bounded_json.load(path / _MANIFEST, "manifest")
         found = checkpoint_manifest.parsed(path, document)

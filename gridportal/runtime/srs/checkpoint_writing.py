@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gridportal.base.errors import GridPortalError
 from gridportal.runtime.depot.depot_client import DepotError
-from gridportal.runtime.srs import checkpoint_files
+from gridportal.runtime.srs import checkpoint_files, checkpoint_room
 from gridportal.runtime.srs.agreement import agreed
 from gridportal.runtime.srs.checkpoint_manifest import Shard, StoredArray
 from gridportal.runtime.srs.free_memory import free_memory
@@ -153,15 +153,25 @@ class CheckpointWriter:
         if self.pending:
             self.complete()
         token = self._comm.bcast(secrets.token_hex(8) if self._rank == 0 else "")
-        problem = agreed(self._comm, partial(self._make_room, token), only_first=True)
-        if not problem:
+        wanted = self._comm.allreduce(self._bytes_in_files(arrays))
+        problem = agreed(self._comm, partial(self._make_room, token, wanted), only_first=True)
+        if problem:
+            self._abandon()
+        else:
             self._sequence += 1
             self._pending = _Pending(self._sequence, token, sorted(arrays.items()), began)
         return problem
 
-    def _make_room(self, token: str) -> None:
+    def _bytes_in_files(self, arrays: Mapping[str, Registered]) -> int:
+        """What this rank's shards take on the disk."""
+        if self._depots is not None and not self._depots.in_files:
+            return 0
+        return checkpoint_room.on_disk(each.held.nbytes for each in arrays.values() if self._writes(each))
+
+    def _make_room(self, token: str, wanted: int) -> None:
         def begin() -> None:
             checkpoint_files.begin(self._folder, self.number + 1)
+            checkpoint_room.make_room(self._folder, wanted)
             if self._depots is not None and self._depots.in_depots:
                 checkpoint_files.intend(self._folder, self.number + 1, token, self._depots.all_nodes)
 

@@ -46,7 +46,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from gridportal.base.checked_numbers import above_zero, whole
-from gridportal.base.errors import GridPortalError
+from gridportal.base.errors import GridPortalError, InputError
 from gridportal.base.job_files import CHECKPOINTS_VARIABLE, FINISHED, MAPS
 from gridportal.runtime import progress_file
 from gridportal.runtime.depot import depot_access
@@ -94,6 +94,7 @@ class StopRestart:
         self._stopped = self._restored = False
         self._read_bytes = self._calls = 0
         self._last = Outcome()
+        self._unwritten = 0  # checkpoints in a row
         self._depots = ShardDepots(comm, access) if access else None
         self._writer = CheckpointWriter(comm, folder, self._depots)
         self._reader = newest(comm, folder, self._writer, self._depots, self.passed_over)
@@ -200,12 +201,24 @@ class StopRestart:
         self.seconds["writing"] += outcome.seconds
         self.seconds["blocked"] += outcome.blocked
         if outcome.problem:
-            if self._comm.Get_rank() == 0:
-                sys.stderr.write(f"A checkpoint was not written in {self._folder}: {outcome.problem}\n")
+            if self._unwritten == 0:
+                self._warn(f"A checkpoint was not written in {self._folder}: {outcome.problem}")
+            self._unwritten += 1
             return outcome.problem
+        self._count_unwritten()
         self._last = outcome
         self._tell(CheckpointWritten(outcome.number, outcome.blocked, outcome.bytes, outcome.seconds))
         return ""
+
+    def _count_unwritten(self) -> None:
+        """The sentence why is said once; how often that was follows when it is over."""
+        if self._unwritten > 1:
+            self._warn(f"{self._unwritten} checkpoints in a row were not written.")
+        self._unwritten = 0
+
+    def _warn(self, sentence: str) -> None:
+        if self._comm.Get_rank() == 0:
+            sys.stderr.write(f"{sentence}\n")
 
     def _tell_restored(self) -> None:
         """Once, when all is read that the program goes on with."""
@@ -239,6 +252,7 @@ class StopRestart:
         self._requests.close()
         if self._writer.pending:
             self._account(self._writer.complete())
+        self._count_unwritten()
         if not self._stopped:
             on_first(self._comm, self._forget)
         self._writer.wait()
@@ -271,6 +285,8 @@ def init(
         above_zero("every", every)
     if every_calls is not None:
         whole("every_calls", every_calls, 1, 2**53)
+    if folder == "":
+        raise InputError("folder", folder, f"the name of a folder, or None for what {FOLDER_VARIABLE} names")
     place = Path(folder or os.environ.get(FOLDER_VARIABLE) or "checkpoints")
     access = _access(comm, depots or os.environ.get(depot_access.VARIABLE))
     return StopRestart(comm, place, Settings(every, every_calls, background, signals), access)

@@ -58,7 +58,7 @@ def plan(
     way = plan_bounds.bounded(_layout(old, "from", lengths), _layout(new, "to", lengths), lengths)
     messages = way.messages(size)
     placed = _placed(messages, nodes_from, nodes_to)
-    found = _Plan(way, size, messages, placed[0], _seconds(topology, capacity, placed))
+    found = _Plan(way, size, messages, placed[0] if placed else {}, _seconds(topology, capacity, placed))
     if as_json:
         typer.echo(json.dumps(_plan_document(found), allow_nan=False))
     else:
@@ -68,10 +68,10 @@ def plan(
 _Placed = tuple[dict[tuple[str, str], int], dict[tuple[str, str], int]]
 
 
-def _placed(messages: list[Message], nodes_from: str | None, nodes_to: str | None) -> _Placed:
-    """Bytes and readers of each pair of nodes; nothing where no nodes are given."""
+def _placed(messages: list[Message], nodes_from: str | None, nodes_to: str | None) -> _Placed | None:
+    """Bytes and readers of each pair of nodes; None where no nodes are given."""
     if nodes_from is None and nodes_to is None:
-        return {}, {}
+        return None
     for field, given in (("nodes-from", nodes_from), ("nodes-to", nodes_to)):
         if given is None:
             raise InputError(field, None, "the nodes of all ranks, for the others are given")
@@ -91,12 +91,12 @@ def _nodes(text: str, field: str) -> list[str]:
         raise InputError(field, text, error.accepted) from error
 
 
-def _seconds(topology: str | None, capacity: str | None, placed: _Placed) -> float | None:
+def _seconds(topology: str | None, capacity: str | None, placed: _Placed | None) -> float | None:
     if topology is None:
         if capacity is not None:
             raise InputError("capacity", capacity, "a rate for the links of a topology, which --topology names")
         return None
-    if not placed[0]:
+    if placed is None:
         raise InputError("topology", topology, "one with --nodes-from and --nodes-to, the nodes of all ranks")
     peak = None if capacity is None else parse_rate(capacity, "capacity")
     network = topology_file.load(topology, capacity=peak)
@@ -197,6 +197,9 @@ def _show(plan: _Plan) -> None:
         _table(("Rank", "Shape", "Bytes", "Panels"), rows, f"{title} {layout.text}")
     typer.echo("Panels are the blocks of the whole array that a rank has.")
     typer.echo("")
+    if not plan.messages:
+        typer.echo("An array without elements has nothing to move: no bytes, and no time.")
+        return
     if plan.moved:
         nodes = [(source, target, f"{size:,}") for (source, target), size in sorted(plan.moved.items())]
         _table(("From", "To", "Bytes"), nodes, "Nodes")

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from gridportal import cli
 from gridportal.base.errors import ConflictError, InputError
 from scheduling import tasks
-from scheduling.rescheduling.commands import moving_jobs
 from scheduling.checkpoints.models import RuntimeSupport
 from scheduling.checkpoints.services import freeing
 from scheduling.checkpoints.services.requesting import problem, stop_and_continue
@@ -25,6 +24,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.registering import register_application
 from scheduling.messages import message
 from scheduling.placing.selectors import rooms
+from scheduling.rescheduling.commands import moving_jobs
 from scheduling.runs.services import job_folder
 from scheduling.usage.models import UncountedJob
 from scheduling.usage.services.counting_use import count_use

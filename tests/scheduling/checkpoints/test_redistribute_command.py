@@ -102,6 +102,13 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], sentence: str) -> Non
     assert sentence in str(done.exception)
 
 
+def test_an_array_without_elements_has_nothing_to_move() -> None:
+    empty = ("--from", "block:4", "--to", "block:8", "--shape", "0")
+    assert run(*empty).output.endswith("An array without elements has nothing to move: no bytes, and no time.\n")
+    plan = told(*empty, *MOVE)
+    assert (plan["bytes"], plan["messages"], plan["nodes"], plan["seconds"]) == (0, [], [], 0)
+
+
 @pytest.mark.parametrize(
     "words",
     [

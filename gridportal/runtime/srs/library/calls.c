@@ -36,11 +36,14 @@ static void drop(SRS *srs)
 static int settle_folder(SRS *srs, const char *folder)
 {
     const char *named = getenv(FOLDER);
+    int empty = folder && !*folder;
     folder = folder && *folder ? folder : named && *named ? named : "checkpoints";
     size_t length = strlen(folder);
     srs->folder = srs->rank ? NULL : strdup(folder);
     int problem = srs->rank || srs->folder ? 0 : srs_no_memory();
-    if (!srs->rank && length > 3000)
+    if (!srs->rank && empty)
+        problem = srs_refuse("folder", "", "the name of a folder, or NULL for what " FOLDER " names");
+    else if (!srs->rank && length > 3000)
         problem = srs_refuse("folder", folder, "a shorter name");
     problem = srs_agreed(srs->comm, problem);
     return problem ? problem : srs_spread(srs->comm, &srs->folder, &length);
@@ -158,18 +161,12 @@ static void tell_restored(SRS *srs)
         srs_tell("restored", srs->from, srs->reading, srs->read, -1);
 }
 
-/* A checkpoint that nobody asked for and that cannot be written costs nothing but itself. */
-static void warn(const SRS *srs, int problem)
-{
-    if (problem && !srs->rank)
-        fprintf(stderr, "A checkpoint was not written: %s\n", srs_message);
-}
-
 int SRS_Finish(SRS *srs)
 {
     tell_restored(srs);
     srs_stop_end(&srs->stop);
-    warn(srs, srs_finish_checkpoint(srs));
+    srs_warn_unwritten(srs, srs_finish_checkpoint(srs));
+    srs_count_unwritten(srs);
     int problem = srs->rank || srs->stopped ? 0 : forget(srs);
     problem = srs_agreed(srs->comm, problem);
     srs_sweep_wait(srs);
@@ -207,11 +204,11 @@ int SRS_CheckStop(SRS *srs)
     if (srs->stopped)
         return 1;
     if (srs->pending.there && wish.written >= srs->sequence)
-        warn(srs, srs_finish_checkpoint(srs));
+        srs_warn_unwritten(srs, srs_finish_checkpoint(srs));
     if (wish.stop)
         return stop(srs);
     if ((wish.checkpoint || due) && !srs->pending.there)
-        warn(srs, srs_begin_checkpoint(srs));
+        srs_warn_unwritten(srs, srs_begin_checkpoint(srs));
     return 0;
 }
 

@@ -39,6 +39,7 @@ struct SRS {
     int in_background;
     int64_t calls, every_calls; /* calls of SRS_CheckStop, and how many lie between checkpoints; 0: none */
     int64_t sequence;           /* checkpoints that were begun */
+    int64_t unwritten;          /* checkpoints in a row that were not written */
     struct srs_pending pending;
     struct srs_sweep *sweep;    /* what depots are asked to let go of, by a thread of rank 0 */
     int told;                   /* whether the portal knows that all is read */
@@ -51,6 +52,8 @@ int srs_find_newest(SRS *srs);
 
 /* writing.c: collective, but for srs_done. */
 int srs_write_checkpoint(SRS *srs);  /* now */
+void srs_warn_unwritten(SRS *srs, int problem); /* once for all in a row */
+void srs_count_unwritten(SRS *srs);             /* how many these were */
 int srs_begin_checkpoint(SRS *srs);  /* in the background where memory allows */
 int srs_finish_checkpoint(SRS *srs); /* wait for the one in the background, and complete it */
 int64_t srs_done(const void *srs);   /* how many checkpoints this rank has done with */

@@ -67,6 +67,11 @@ int srs_clear(const char *folder)
     return remove_ending(folder, "");
 }
 
+int srs_remove_aside(const char *folder)
+{
+    return remove_ending(folder, SRS_BAD);
+}
+
 int srs_begin(const char *folder, int64_t number)
 {
     char path[SRS_PATH];
@@ -103,7 +108,7 @@ static int remove_old(const char *folder)
         problem = problem ? problem : srs_remove_tree(path);
     }
     free(numbers);
-    return problem ? problem : remove_ending(folder, SRS_BAD);
+    return problem ? problem : srs_remove_aside(folder);
 }
 
 /* Another program in the same folder has come to its end: this one, which has written a checkpoint since, has not. */

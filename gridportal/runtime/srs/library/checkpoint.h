@@ -78,6 +78,11 @@ int srs_complete(const char *folder, const struct srs_manifest *manifest);
 void srs_abandon(const char *folder, int64_t number);
 int srs_set_aside(const char *folder, int64_t number);
 int srs_clear(const char *folder);
+int srs_remove_aside(const char *folder); /* those that cannot be used */
+
+/* checkpoint_room.c */
+int64_t srs_on_disk(int64_t bytes);                       /* what a shard of so many takes, with what is said of it */
+int srs_make_room(const char *folder, int64_t wanted); /* for so many bytes; the older checkpoint may go */
 
 /* shard_files.c */
 int srs_write_shard(const char *folder, int64_t number, int64_t place, int64_t rank, const void *data, int64_t bytes,

@@ -7,7 +7,7 @@ int srs_f_init(const int *comm, const char *folder, const double *every, const i
                const int *in_foreground, const char *depots, SRS **srs)
 {
     SRS_Settings settings = {*every, *every_calls, *in_foreground, depots};
-    return SRS_InitWith(MPI_Comm_f2c((MPI_Fint)*comm), folder, &settings, srs);
+    return SRS_InitWith(MPI_Comm_f2c((MPI_Fint)*comm), *folder ? folder : NULL, &settings, srs);
 }
 
 int srs_f_register(SRS *srs, const char *name, void *data, const int64_t *count, const char *type,

@@ -37,11 +37,23 @@ int64_t srs_done(const void *writer)
 
 /* Beginning. */
 
-static int make_room(SRS *srs, int64_t number, const char *token)
+/* What all ranks' shards take on the disk, on rank 0. */
+static int64_t bytes_in_files(const SRS *srs)
+{
+    int64_t mine = 0, all = 0;
+    for (int64_t place = 0; in_files(srs) && place < srs->count; place++)
+        if (writes(srs, srs->registered + place))
+            mine += srs_on_disk(srs->registered[place].bytes);
+    MPI_Reduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, 0, srs->comm);
+    return all;
+}
+
+static int make_room(SRS *srs, int64_t number, const char *token, int64_t wanted)
 {
     struct srs_traces before;
     srs_sweep_begin(srs, &before);
     int problem = srs_begin(srs->folder, number);
+    problem = problem ? problem : srs_make_room(srs->folder, wanted);
     if (!problem && in_depots(srs))
         problem = srs_intend(srs->folder, number, token, srs->depots);
     srs_sweep_end(srs, &before);
@@ -89,9 +101,13 @@ static int begin(SRS *srs)
     pending->number = srs->number + 1;
     int problem = draw_token(srs, pending->token);
     problem = problem ? problem : srs_agreed(srs->comm, note_arrays(srs));
-    if (!problem)
-        problem = srs_agreed(srs->comm, srs->rank ? 0 : make_room(srs, pending->number, pending->token));
+    if (!problem) {
+        int64_t wanted = bytes_in_files(srs);
+        problem = srs_agreed(srs->comm, srs->rank ? 0 : make_room(srs, pending->number, pending->token, wanted));
+    }
     if (problem) {
+        if (!srs->rank)
+            srs_abandon(srs->folder, pending->number);
         drop_pending(srs);
         return problem;
     }
@@ -208,6 +224,20 @@ static int complete(SRS *srs)
     return problem;
 }
 
+/* A checkpoint that nobody asked for and that cannot be written costs nothing but itself. */
+void srs_warn_unwritten(SRS *srs, int problem)
+{
+    if (problem && !srs->rank && !srs->unwritten++)
+        fprintf(stderr, "A checkpoint was not written: %s\n", srs_message);
+}
+
+void srs_count_unwritten(SRS *srs)
+{
+    if (srs->unwritten > 1)
+        fprintf(stderr, "%lld checkpoints in a row were not written.\n", (long long)srs->unwritten);
+    srs->unwritten = 0;
+}
+
 /* What it took, and a word to the portal. `went_on`: seconds of these in which the program went on. */
 static void account(SRS *srs, double began, double went_on, int problem)
 {
@@ -216,7 +246,10 @@ static void account(SRS *srs, double began, double went_on, int problem)
     srs->blocked += srs->took - went_on;
     srs_stop_written(&srs->stop, srs->took);
     srs->stop.busy = 0;
-    if (!problem && !srs->rank)
+    if (problem)
+        return;
+    srs_count_unwritten(srs);
+    if (!srs->rank)
         srs_tell("checkpoint", srs->number, srs->took - went_on, srs->written, srs->took);
 }
 
@@ -235,8 +268,8 @@ int srs_finish_checkpoint(SRS *srs)
 int srs_write_checkpoint(SRS *srs)
 {
     double began = srs_now();
-    if (srs->pending.there && srs_finish_checkpoint(srs) && !srs->rank)
-        fprintf(stderr, "A checkpoint was not written: %s\n", srs_message);
+    if (srs->pending.there)
+        srs_warn_unwritten(srs, srs_finish_checkpoint(srs));
     int problem = begin(srs);
     if (problem) {
         account(srs, began, 0, problem);

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -222,6 +223,13 @@ def test_checkpoints_that_nobody_asks_for(
         assert done["blocked"] <= done["writing"]
     again = program.run(3, folder, "cyclic:3", "40,9", done["steps"][0] + 1)
     assert again["began"] == done["steps"][0]
+
+
+def test_an_empty_name_is_no_folder(program: Program, tmp_path: Path) -> None:
+    words = [*program.words, "1", str(program.path), "", "block", "30", "1", "0", "0", str(tmp_path / "whole")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 1
+    assert "accepted is the name of a folder, or NULL for what GRIDPORTAL_CHECKPOINTS names." in done.stderr
 
 
 def test_what_is_no_number_of_calls_is_refused(program: Program, tmp_path: Path) -> None:

@@ -214,5 +214,13 @@ def test_a_full_disk_is_told_with_the_path(
     monkeypatch.setattr(checkpoint_files, "_write_all", full)
     file = tmp_path / "checkpoint-00000001.part" / "0-0.raw"
     assert state.checkpoint() == f"{file}: No space left on device."
-    assert f"A checkpoint was not written in {tmp_path}: {file}: No space" in capsys.readouterr().err
+    assert state.checkpoint()
+    assert f"A checkpoint was not written in {tmp_path}: {file}: No space" in (said := capsys.readouterr().err)
+    assert len(said.splitlines()) == 1
     state.finish()
+    assert capsys.readouterr().err == "2 checkpoints in a row were not written.\n"
+
+
+def test_an_empty_name_is_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^folder is empty; accepted is the name of a folder, or None for what"):
+        stop_restart.init(MPI.COMM_SELF, "")
