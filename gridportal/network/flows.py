@@ -94,7 +94,7 @@ def flow_query(
     filled = carried.fill(lambda link: link.bandwidth)
     low, high = carried.fill_ends(filled)
     return tuple(
-        _answer(topology, flow, path, carried, (filled, low, high), number, latencies or {})
+        _answer(flow, path, carried, (filled, low, high), number, latencies or {})
         for number, (flow, path) in enumerate(zip(flows, paths, strict=True))
     )
 
@@ -133,6 +133,8 @@ class _Carried:
         self, topology: Topology, flows: Sequence[Flow], paths: Sequence[Path | None], half_duplex: bool
     ) -> None:
         self.flows, self.paths = flows, paths
+        arcs = {arc for path in paths if path for arc, _ in path.loads}
+        self.links = {place: topology.links[place] for place in {arc >> 1 for arc in arcs}}
         self.parts: list[Link] = []
         self.arcs: list[int] = []
         self.over: dict[int, tuple[int, ...]] = {}
@@ -142,7 +144,7 @@ class _Carried:
                 continue
             medium = arc & ~1 if half_duplex else arc
             if medium not in numbers:
-                parts = topology.links[arc >> 1].parts()
+                parts = self.links[arc >> 1].parts()
                 numbers[medium] = tuple(range(len(self.parts), len(self.parts) + len(parts)))
                 self.parts += parts
                 self.arcs += [arc] * len(parts)
@@ -155,6 +157,11 @@ class _Carried:
         crossed = [(number, part) for arc, part in path.loads for number in self.over[arc]]
         parts = tuple(part for _, part in crossed) if path.spread else ()
         return Claim(tuple(number for number, _ in crossed), flow.weight, flow.demand, parts)
+
+    def ends(self, arc: int) -> Pair:
+        """From where to where a flow crosses a link on this arc."""
+        link = self.links[arc >> 1]
+        return (link.target, link.source) if arc & 1 else (link.source, link.target)
 
     def fill(self, bandwidth: Callable[[Link], float]) -> Filled:
         room, others = [], []
@@ -179,7 +186,6 @@ def _highest(link: Link) -> float:
 
 
 def _answer(
-    topology: Topology,
     flow: Flow,
     path: Path | None,
     carried: _Carried,
@@ -189,9 +195,9 @@ def _answer(
 ) -> FlowRate:
     if path is None:
         return FlowRate(flow.source, flow.target, 0.0, 0.0, 0.0, None, (), "no path")
-    links = [topology.links[arc >> 1] for arc in path.arcs]
-    nodes = [flow.source, *(_ends(topology, arc)[1] for arc in path.arcs)]
-    all_links = [topology.links[arc >> 1] for arc, _ in path.loads]
+    links = [carried.links[arc >> 1] for arc in path.arcs]
+    nodes = [flow.source, *(carried.ends(arc)[1] for arc in path.arcs)]
+    all_links = [carried.links[arc >> 1] for arc, _ in path.loads]
     rates = [one.rates[number] for one in filled]
     binding = filled[0].binding[number]
     at = [link.measured_at for link in all_links]
@@ -204,14 +210,8 @@ def _answer(
         latencies.get((flow.source, flow.target), sum(link.latency for link in links)),
         tuple(nodes),
         "demand" if binding < 0 else "link",
-        None if binding < 0 else _ends(topology, next(arc for arc, _ in path.loads if binding in carried.over[arc])),
+        None if binding < 0 else carried.ends(next(arc for arc, _ in path.loads if binding in carried.over[arc])),
         path.several,
         None if None in at else min(one for one in at if one is not None),
         tuple(sorted({link.origin for link in all_links} - {""})),
     )
-
-
-def _ends(topology: Topology, arc: int) -> Pair:
-    """From where to where a flow crosses a link on this arc."""
-    link = topology.links[arc >> 1]
-    return (link.target, link.source) if arc & 1 else (link.source, link.target)

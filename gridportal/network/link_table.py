@@ -50,20 +50,16 @@ class LinkTable(Sequence[Link]):
     def __getitem__(self, place: int | slice) -> Link | tuple[Link, ...]:
         if isinstance(place, slice):
             return tuple(self[at] for at in range(*place.indices(len(self))))
-        used, low, high, measured_at = (
-            None if np.isnan(column[place]) else float(column[place])
-            for column in (self.used, self.low, self.high, self.measured_at)
-        )
         return Link(
             self.names[self.source[place]],
             self.names[self.target[place]],
-            float(self.capacity[place]),
-            float(self.bandwidth[place]),
-            float(self.latency[place]),
-            used,
-            low,
-            high,
-            measured_at,
+            self.capacity.item(place),
+            self.bandwidth.item(place),
+            self.latency.item(place),
+            _or_none(self.used.item(place)),
+            _or_none(self.low.item(place)),
+            _or_none(self.high.item(place)),
+            _or_none(self.measured_at.item(place)),
             self.origin[place],
         )
 
@@ -160,4 +156,8 @@ def _equal(one: Link, other: object) -> bool:
 def _with_none(column: Floats) -> list[float | None]:
     if np.isnan(column).all():
         return [None] * len(column)
-    return [None if number != number else number for number in column.tolist()]
+    return list(map(_or_none, column.tolist()))
+
+
+def _or_none(number: float) -> float | None:
+    return None if number != number else number

@@ -23,9 +23,16 @@ truth, the second at most one and a half of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gridportal.network.link_table import LinkTable
 from gridportal.network.topology import Link
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +67,20 @@ def sharing(link: Link) -> Sharing:
     if link.used is None or available <= 0 or available >= capacity or link.used <= capacity - available / 2:
         return Sharing(available)
     return Sharing(capacity, capacity / available - 1, max(link.used, capacity - available))
+
+
+def sharing_columns(links: Sequence[Link]) -> tuple[Floats, Floats, Floats]:
+    """The rule above for many links at once: `room`, `others` and `others_cap` of each. O(links).
+
+    >>> busy = Link("a", "b", 100e6, 50e6, used=98e6)
+    >>> [column.tolist() for column in sharing_columns([busy])]
+    [[100000000.0], [1.0], [98000000.0]]
+    """
+    if isinstance(links, LinkTable):
+        capacity, available, used = links.capacity, links.bandwidth, links.used
+    else:
+        rows = [(link.capacity, link.bandwidth, np.nan if link.used is None else link.used) for link in links]
+        capacity, available, used = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+    yields = (available > 0) & (available < capacity) & (used > capacity - available / 2)  # not where `used` is NaN
+    others = np.divide(capacity, available, out=np.ones(len(capacity)), where=yields) - 1
+    return np.where(yields, capacity, available), others, np.where(yields, np.maximum(used, capacity - available), 0.0)

@@ -80,7 +80,7 @@ class Question:
     def link_crossings(self) -> LinkCrossings:
         """What flows get; for the balanced method as a fraction of what idle links of nodes give, beside their cpu."""
         if self.request.method != "balanced":
-            return LinkCrossings(self.pairs)
+            return self.pairs.derived(LinkCrossings)
         unit = self.request.reference_bandwidth or self._peak() / self._partners()
         caps = caps_of(self.request, self.cpu)
         return LinkCrossings(self.pairs, unit=unit, least=self.request.min_bandwidth, caps=caps)

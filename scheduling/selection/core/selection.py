@@ -78,7 +78,7 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     eligible.check(request)
     usable = eligible.usable_nodes(topology, request)
     pattern = _pattern(request)
-    pairs = Pairs(topology, usable)
+    pairs = Pairs.of(topology, usable)
     question = Question(pairs, request, pattern, rng, clock, started + request.time_budget)
     try:
         kept = _satisfying(question, _drawn(question) if request.method == "random" else ranked(question))

@@ -83,7 +83,7 @@ def apart(topology: Topology, groups: Sequence[Sequence[str]], edges: Sequence[P
     >>> apart(net, [("a", "b"), ("c", "d"), ("b", "c")], [(0, 1)])
     ((0, 2), (1, 2))
     """
-    routes = None if topology.kind == "pairs" else Routes(topology)
+    routes = None if topology.kind == "pairs" else topology.derived(Routes)
     sent = [_sent(routes, group, edges) if routes else {} for group in groups]
     return tuple(
         (one, other)

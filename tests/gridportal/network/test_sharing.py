@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridportal.network.max_min import Claim, fill
-from gridportal.network.sharing import sharing
+from gridportal.network.sharing import sharing, sharing_columns
 from gridportal.network.topology import Link
 
 C = 100e6
@@ -72,3 +72,14 @@ def test_headers_that_the_probe_does_not_see_change_little() -> None:
     available, used = seen([Claim((0,))])
     found = sharing(Link("a", "b", C, 0.95 * available, used=used)).rate(2)
     assert found == pytest.approx(0.95 * C / 3, rel=0.03)
+
+
+FIGURES = st.sampled_from([0.0, 1e6, 30e6, 50e6, 99e6, C, 2 * C])
+
+
+@given(st.lists(st.tuples(FIGURES, st.none() | FIGURES), max_size=6))
+def test_many_links_at_once_are_shared_as_each_of_them(figures: list[tuple[float, float | None]]) -> None:
+    links = [Link("a", "b", C, available, used=used) for available, used in figures]
+    room, others, cap = sharing_columns(links)
+    found = list(zip(room.tolist(), others.tolist(), cap.tolist(), strict=True))
+    assert found == [(each.room, each.others, each.others_cap) for each in map(sharing, links)]

@@ -16,6 +16,7 @@ from scheduling.selection.core.aims import Aim
 from scheduling.selection.core.explanations.domain_reasons import DomainReasons
 from scheduling.selection.core.explanations.slack_exchanges import SlackExchanges
 from scheduling.selection.core.explanations.talking_nodes import talking_nodes
+from scheduling.selection.core.flows.exchanged_flows import ExchangedFlows
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
 from scheduling.selection.core.method_aims import ANY_LINK, aims_of
 from scheduling.selection.core.pairs.member_rates import member_rates
@@ -235,20 +236,22 @@ class NodeExchanges:
     def _at_once(self, row: int, column: int, place_of: str) -> Reason | None:
         """By what all pairs have when they talk at once, None where that is as much; of the first nodes that are good
         enough by their own pairs."""
-        crossings = self._crossings
-        if crossings is None or self._weighed_at_once >= MOST_AT_ONCE:
+        flows = self._flows
+        if flows is None or self._weighed_at_once >= MOST_AT_ONCE:
             return Reason.of(Code.NODE_NOT_WEIGHED, place_of=place_of)
         self._weighed_at_once += 1
-        places = [row if at == column else self.rows[at] for at in (self.members[name] for name in self.chosen.nodes)]
-        value, best = crossings.lowest(places, self._rank_pairs), self.chosen.score
+        value, best = flows.lowest(self.rows[column], row), self.chosen.score
         if value < best - EQUAL * abs(best):
             return Reason.of(Code.NODE_SLOWER_AT_ONCE, place_of=place_of, bandwidth=value, best=best)
         return Reason.of(Code.NODE_PASSED_OVER, place_of=place_of) if value > best + EQUAL * abs(best) else None
 
     @cached_property
-    def _crossings(self) -> LinkCrossings | None:
+    def _flows(self) -> ExchangedFlows | None:
         """None for the balanced method, whose score is of another whole."""
-        return None if self.request.method == "balanced" else LinkCrossings(self.pairs)
+        if self.request.method == "balanced":
+            return None
+        places = [self.rows[self.members[name]] for name in self.chosen.nodes]
+        return ExchangedFlows(self.pairs.derived(LinkCrossings), places, self._rank_pairs)
 
     @cached_property
     def _rank_pairs(self) -> list[tuple[int, int]]:

@@ -42,7 +42,7 @@ def node_reasons(
     others = [node for node in topology.compute_nodes() if node.id not in taken]
     first = {node.id: _unfit(node, request, excluded or {}) for node in others}
     weighed = [node for node in topology.compute_nodes() if node.id in taken or first[node.id] is None]
-    exchanges = NodeExchanges(Pairs(topology, weighed), request, selection.pattern, chosen)
+    exchanges = NodeExchanges(Pairs.of(topology, weighed), request, selection.pattern, chosen)
     of_others = {} if request.method == "random" else exchanges.reasons()
     drawn = Reason.of(Code.NODE_NOT_DRAWN)
     return tuple(NodeReason(name, why or of_others.get(name, drawn)) for name, why in first.items())

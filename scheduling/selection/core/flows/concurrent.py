@@ -331,8 +331,11 @@ class _Solver:
     def _mean(self, group: Group) -> tuple[float, float]:
         """Over the pairs: what the narrowest link of each is worth to its flow, and the rate that the flow gets."""
         crossings = self.question.crossings
-        ways = [crossings.pair(group[a], group[b]) or () for a, b in self.question.edges]
-        load = Counter(arc for arcs in ways for arc in arcs)
-        worths = [min((crossings.rate(arc, load[arc]) for arc in arcs), default=0.0) for arcs in ways]
-        shares = [min((crossings.share(arc, load[arc]) for arc in arcs), default=0.0) for arcs in ways]
+        ways = [crossings.loads(group[a], group[b]) or () for a, b in self.question.edges]
+        load: dict[int, int] = {}
+        for loads in ways:
+            for arc, units in loads:
+                load[arc] = load.get(arc, 0) + units
+        worths = [min((crossings.rate(arc, load[arc]) for arc, _ in loads), default=0.0) for loads in ways]
+        shares = [min((crossings.share(arc, load[arc]) for arc, _ in loads), default=0.0) for loads in ways]
         return round(sum(worths) / len(ways), 12), round(sum(shares) / len(ways), 12)

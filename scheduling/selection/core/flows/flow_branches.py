@@ -111,30 +111,31 @@ class FlowBranches:
             if best < 0 or worth[best][0] == -math.inf:
                 return None
             at[rank] = free[best].pop(0)
-            for arc in self._arcs(rank, at[rank], at) or ():
-                load[arc] = load.get(arc, 0) + 1
+            for arc, units in self._loads(rank, at[rank], at) or ():
+                load[arc] = load.get(arc, 0) + units
         return tuple(at[rank] for rank in range(self.pattern.ranks))
 
     def _worth(self, rank: int, node: int, at: dict[int, int], load: dict[int, int]) -> tuple[float, int]:
         self.tick()
-        arcs = self._arcs(rank, node, at)
-        if arcs is None:
+        loads = self._loads(rank, node, at)
+        if loads is None:
             return -math.inf, 0
         more: dict[int, int] = {}
-        for arc in arcs:
-            more[arc] = more.get(arc, load.get(arc, 0)) + 1
+        for arc, units in loads:
+            more[arc] = more.get(arc, load.get(arc, 0)) + units
         rate = min((self.crossings.rate(arc, n) for arc, n in more.items()), default=math.inf)
-        return min(rate, self.crossings.caps[node]), -len(arcs)
+        return min(rate, self.crossings.caps[node]), -sum(units for _, units in loads)
 
-    def _arcs(self, rank: int, node: int, at: dict[int, int]) -> list[int] | None:
-        """The link directions that a rank on a node adds, with repetitions; None when a partner has no way to it."""
-        found: list[int] = []
+    def _loads(self, rank: int, node: int, at: dict[int, int]) -> list[tuple[int, int]] | None:
+        """The link directions that a rank on a node adds flows to, with their units; None when a partner has no way to
+        it."""
+        found: list[tuple[int, int]] = []
         for other in self.beside[rank]:
             if other in at and other != rank and at[other] != node:
-                arcs = self.crossings.pair(node, at[other])
-                if arcs is None:
+                loads = self.crossings.loads(node, at[other])
+                if loads is None:
                     return None
-                found += arcs
+                found += loads
         return found
 
     def run(self) -> bool:
@@ -167,9 +168,9 @@ class FlowBranches:
                 return
             node = self.kinds[number][place]
             fresh = place == used[number]
-            arcs = self._arcs(rank, node, at) or []
-            for arc in arcs:
-                load[arc] = load.get(arc, 0) + 1
+            loads = self._loads(rank, node, at) or []
+            for arc, units in loads:
+                load[arc] = load.get(arc, 0) + units
             at[rank] = node
             used[number] += fresh
             self.on[node] = self.on.get(node, 0) + 1
@@ -177,8 +178,8 @@ class FlowBranches:
             self.on[node] -= 1
             used[number] -= fresh
             del at[rank]
-            for arc in arcs:
-                load[arc] -= 1
+            for arc, units in loads:
+                load[arc] -= units
 
     def _options(
         self, rank: int, low: int, high: int, at: dict[int, int], load: dict[int, int], used: list[int], value: float

@@ -84,6 +84,8 @@ class LevelSearch:
         from scheduling.selection.core.flows.level_steps import relieve
 
         state = self._state(level)
+        if len(state.nodes) < self.ranks:  # some rank is where not even its own flows are let through
+            return False
         fewest, left = int(state.counts[2]), PATIENCE * self.ranks
         while state.counts[1] and left > 0:
             self.tick()

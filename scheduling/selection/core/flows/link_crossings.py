@@ -15,7 +15,7 @@ import numpy as np
 from gridportal.network.flows import Flow, FlowRate, flow_query
 from gridportal.network.link_columns import link_columns
 from gridportal.network.routes import Path, Routes
-from gridportal.network.sharing import Sharing, sharing
+from gridportal.network.sharing import Sharing, sharing_columns
 from gridportal.network.switch_hops import switch_hops
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.trees.usable_network import Floats, Ints
@@ -23,6 +23,8 @@ from scheduling.selection.core.trees.usable_network import Floats, Ints
 #: Parts of a flow smaller than this are not told apart.
 MOST_PARTS = 4096
 Arcs = tuple[int, ...]
+#: Arcs, each once, with the units of a flow that cross it.
+Loads = tuple[tuple[int, int], ...]
 
 
 class LinkCrossings:
@@ -47,24 +49,45 @@ class LinkCrossings:
         self.caps = [math.inf] * len(self.usable) if caps is None else list(caps)
         self._unit, self._least, self._parts = unit, least, caps is not None
         self._pairs: dict[tuple[int, int], Arcs | None] = {}
+        self._loads: dict[tuple[int, int], Loads | None] = {}
         self._shares: dict[int, Sharing] = {}
         self._rates: dict[tuple[int, int], float] = {}
+        self._accesses: dict[int, list[float]] = {}
         self.units = self._units_of_a_flow()
 
     def pair(self, a: int, b: int) -> Arcs | None:
-        """The link directions that two nodes (places in `usable`) use when they talk both ways; None: no way."""
+        """The link directions that two nodes (places in `usable`) use when they talk both ways, each as often as units
+        of the flow cross it; None: no way."""
         key = (a, b) if a < b else (b, a)
         if key not in self._pairs:
-            ends = self.usable[key[0]].id, self.usable[key[1]].id
-            there, back = self.routes.path(*ends), self.routes.path(*ends[::-1])
-            self._pairs[key] = None if there is None or back is None else (*self._arcs(there), *self._arcs(back))
+            loads = self.loads(*key)
+            self._pairs[key] = None if loads is None else tuple(arc for arc, units in loads for _ in range(units))
         return self._pairs[key]
 
-    def _arcs(self, path: Path) -> Arcs:
-        """Every arc as often as units of the flow cross it."""
+    def loads(self, a: int, b: int) -> Loads | None:
+        """As `pair`, each link direction once with its units."""
+        key = (a, b) if a < b else (b, a)
+        if key not in self._loads:
+            ends = self.usable[key[0]].id, self.usable[key[1]].id
+            there, back = self.routes.path(*ends), self.routes.path(*ends[::-1])
+            self._loads[key] = None if there is None or back is None else (*self._units(there), *self._units(back))
+        return self._loads[key]
+
+    def _units(self, path: Path) -> Loads:
         if self.units == 1:
-            return path.arcs
-        return tuple(arc for arc, part in path.loads for _ in range(round(part * self.units)))
+            return tuple((arc, 1) for arc in path.arcs)
+        return tuple((arc, round(part * self.units)) for arc, part in path.loads)
+
+    def loads_of(self, pairs: Iterable[tuple[int, int]]) -> dict[int, int] | None:
+        """The units of flows on every link direction when these nodes talk both ways; None when a pair has no way."""
+        found: dict[int, int] = {}
+        for pair in pairs:
+            loads = self.loads(*pair)
+            if loads is None:
+                return None
+            for arc, units in loads:
+                found[arc] = found.get(arc, 0) + units
+        return found
 
     def _units_of_a_flow(self) -> int:
         """In how many units a flow is counted, so that each of its parts is a whole number of them: one, unless paths
@@ -123,9 +146,7 @@ class LinkCrossings:
     @cached_property
     def _columns(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Of every arc what new flows share, the others' weight, what these take at most, and the part of one flow."""
-        shared = [sharing(link) for link in self.links]
-        columns = [[each.room for each in shared], [each.others for each in shared], [e.others_cap for e in shared]]
-        room, others, others_cap = (np.repeat(np.array(column, dtype=np.float64), 2) for column in columns)
+        room, others, others_cap = (np.repeat(column, 2) for column in sharing_columns(self.links))
         capacity = np.repeat(link_columns(self.routes.topology).capacity, 2)
         part = np.full(len(room), np.inf)
         if self._parts:
@@ -135,27 +156,59 @@ class LinkCrossings:
 
     def access(self, node: int, flows: int) -> float:
         """At most what each of so many flows from and to a node gets: what its own links let through, and its cap."""
-        routes, place = self.routes, self.routes.place[self.usable[node].id]
-        bounds = []
-        for arcs in (routes.leaving[place], routes.arriving[place]):
-            if len(arcs) > 1:
-                bounds.append(max(self.rate(arc, 1) for arc in arcs))  # which of them is used depends on the partner
-            else:
-                bounds.append(self.rate(arcs[0], flows * self.units) if arcs else -math.inf)
-        return min(*bounds, self.caps[node])
+        if flows not in self._accesses:
+            self._accesses[flows] = self._access_of_all(flows)
+        return self._accesses[flows][node]
+
+    def _access_of_all(self, flows: int) -> list[float]:
+        least = np.array(self.caps, dtype=np.float64)
+        for arcs, several in self._ports:
+            alone = arcs >= 0
+            side = np.full(len(arcs), -np.inf)
+            side[alone] = self._rates_of(arcs[alone], flows)
+            for node, ways in several.items():  # which of them is used depends on the partner
+                side[node] = max(self.rate(arc, 1) for arc in ways)
+            least = np.minimum(least, side)
+        found: list[float] = least.tolist()
+        return found
+
+    @cached_property
+    def _ports(self) -> list[tuple[Ints, dict[int, list[int]]]]:
+        """Of the arcs out of every node, then of those into it: the only one, else -1; and several ones by node."""
+        routes, found = self.routes, []
+        places = [routes.place[node.id] for node in self.usable]
+        for side in (routes.leaving, routes.arriving):
+            own = [side[place] for place in places]
+            alone = np.array([arcs[0] if len(arcs) == 1 else -1 for arcs in own], dtype=np.int64)
+            found.append((alone, {node: arcs for node, arcs in enumerate(own) if len(arcs) > 1}))
+        return found
+
+    def _rates_of(self, arcs: Ints, flows: float) -> Floats:
+        """As `rate`, of many arcs with as many flows on each."""
+        room, others, others_cap, part = (column[arcs] for column in self._columns)
+        shared = (room - np.minimum(others_cap, room * others / (others + flows))) / flows
+        return np.where(shared >= self._least, np.minimum(shared / self._unit, part), -np.inf)
 
     def equivalence_key(self, node: int) -> tuple[object, ...]:
         """Equal for nodes that cannot be told apart: on the same switch by one link with the same figures, and with
         the same cap."""
-        routes, place = self.routes, self.routes.place[self.usable[node].id]
-        leaving, arriving = routes.leaving[place], routes.arriving[place]
-        rules = routes.topology.routing
-        if len(leaving) != 1 or len(arriving) != 1 or rules.is_fixed or rules.rule == "ecmp-hash":
-            return (node,)
-        above = routes.head[leaving[0]], routes.tail[arriving[0]]
-        if not routes.forwards[above[0]] or not routes.forwards[above[1]]:
-            return (node,)
-        return (*above, self._share(leaving[0]), self._share(arriving[0]), self.caps[node])
+        return self._keys[node]
+
+    @cached_property
+    def _keys(self) -> list[tuple[object, ...]]:
+        routes, rules = self.routes, self.routes.topology.routing
+        found: list[tuple[object, ...]] = [(node,) for node in range(len(self.usable))]
+        if rules.is_fixed or rules.rule == "ecmp-hash":
+            return found
+        (leaving, _), (arriving, _) = self._ports
+        alone = np.flatnonzero((leaving >= 0) & (arriving >= 0))
+        out, into = leaving[alone], arriving[alone]
+        figures = [column[arcs].tolist() for arcs in (out, into) for column in self._columns[:3]]
+        for node, there, back, *each in zip(alone.tolist(), out.tolist(), into.tolist(), *figures, strict=True):
+            above = routes.head[there], routes.tail[back]
+            if routes.forwards[above[0]] and routes.forwards[above[1]]:
+                found[node] = (*above, *each, self.caps[node])
+        return found
 
     def lowest(self, group: Sequence[int], edges: Sequence[tuple[int, int]] | Ints) -> float:
         """The least max-min rate when all edges talk both ways at once, or the least cap; -inf when one has no way.
@@ -163,23 +216,19 @@ class LinkCrossings:
         All rates rise alike until the first link is full, so the least rate is the least that any link gives to each
         of the flows that cross it.
         """
-        load: dict[int, int] = {}
-        for a, b in edges:
-            arcs = self.pair(group[a], group[b])
-            if arcs is None:
-                return -math.inf
-            for arc in arcs:
-                load[arc] = load.get(arc, 0) + 1
+        load = self.loads_of((group[a], group[b]) for a, b in edges)
+        if load is None:
+            return -math.inf
         least = min((self.rate(arc, flows) for arc, flows in load.items()), default=math.inf)
         return min(least, *(self.caps[node] for node in group))
 
     def _part(self, arc: int) -> float:
-        capacity = self.links[arc >> 1].capacity
-        return self._share(arc).rate(1) / capacity if self._parts and capacity > 0 else math.inf
+        return float(self._columns[3][arc])
 
     def _share(self, arc: int) -> Sharing:
         if arc not in self._shares:
-            self._shares[arc] = sharing(self.links[arc >> 1])
+            room, others, others_cap, _ = self._columns
+            self._shares[arc] = Sharing(float(room[arc]), float(others[arc]), float(others_cap[arc]))
         return self._shares[arc]
 
 

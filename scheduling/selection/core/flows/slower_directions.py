@@ -22,7 +22,7 @@ def slower_directions(pairs: Pairs, pattern: Pattern, group: Group, most: int) -
     ends = [(a, b) for a, b, _ in pattern.edges]
     is_shared = pairs.topology.routing.rule == "ecmp" and len(ends) > FEW
     if (len(ends) > most or is_shared) and pairs.switches.is_exact:
-        slowest = slowest_pairs(pairs.switches, LinkCrossings(pairs), group, ends, most)
+        slowest = slowest_pairs(pairs.switches, pairs.derived(LinkCrossings), group, ends, most)
         return [_slow(pairs, pattern, names, each) for each in slowest]
     both_ways = concurrent_rates(pairs.routes, names, ends)
     return [

@@ -6,9 +6,10 @@ Selection 1999, 3.3 (a fixed path is taken for all communication of a pair).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from scheduling.selection.core.trees.switch_tree import SwitchTree, switch_tree
 from scheduling.selection.core.trees.usable_network import Floats, Groups, Ints, Network
 
 NO_PATH = -np.inf
+T = TypeVar("T")
 
 
 class Pairs:
@@ -29,11 +31,25 @@ class Pairs:
 
     def __init__(self, topology: Topology, usable: Sequence[Node]) -> None:
         self.topology, self.usable = topology, usable
+        self._derived: dict[Callable[[Pairs], Any], Any] = {}
+
+    @classmethod
+    def of(cls, topology: Topology, usable: Sequence[Node]) -> Pairs:
+        """The same as those that were asked for before, where all compute nodes are usable."""
+        nodes = topology.compute_nodes()
+        return topology.derived(_of_all) if len(usable) == len(nodes) else cls(topology, usable)
+
+    def derived(self, find: Callable[[Pairs], T]) -> T:
+        """What `find` makes of these pairs: found when it is first asked for, and kept with them."""
+        if find not in self._derived:
+            self._derived[find] = find(self)
+        found: T = self._derived[find]
+        return found
 
     @cached_property
     def routes(self) -> Routes:
         """Made when it is first asked: trees do without."""
-        return Routes(self.topology)
+        return self.topology.derived(Routes)
 
     @cached_property
     def switches(self) -> SwitchTree:
@@ -123,6 +139,10 @@ class Pairs:
         if self.topology.kind == "pairs":
             return self.on_crossbar(np.append(value.of_all(link_columns(self.topology)), NO_PATH))
         return narrowest(self.routes, [node.id for node in self.usable], value)
+
+
+def _of_all(topology: Topology) -> Pairs:
+    return Pairs(topology, topology.compute_nodes())
 
 
 def crossbar(topology: Topology, usable: Sequence[Node]) -> Ints:

@@ -113,3 +113,14 @@ def test_no_placement_is_worse_than_the_one_before_and_each_rank_has_a_node_of_i
     values = [asked.value(each) for each in (group, *found)]
     assert values == sorted(values)
     assert all(len(set(each)) == 8 for each in found)
+
+
+def test_above_what_nodes_let_through_no_step_is_looked_at() -> None:
+    asked = question(fat_tree(16, each=4, pod=2), named("ring", 8))
+    bound = FlowBound(asked.tree, asked.crossings, asked.pattern)
+    ways = asked.model.ways
+    assert ways is not None
+    search = LevelSearch(bound, asked.model, ways, asked.beside, rng=random.Random(1), tick=lambda: None)
+    high = 1e15  # no link has as much
+    search.at = np.arange(8)
+    assert not search._reaches(high)
