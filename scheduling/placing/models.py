@@ -81,6 +81,7 @@ class Placement(models.Model):
         indexes = [
             models.Index(fields=["method", "seconds"], name="placement_seconds"),
             models.Index(fields=["job"], name="placement_tried", condition=Q(trial__isnull=False)),
+            models.Index(fields=["created_at"], name="placement_tried_at", condition=Q(trial__isnull=False)),
         ]
 
     def __str__(self) -> str:

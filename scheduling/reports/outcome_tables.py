@@ -114,10 +114,10 @@ def _slowdown(found: Slowdown) -> Section:
         ("avoided by trying candidate groups, predicted", found.trials, round(found.by_trials / _HOUR, 3)),
         ("avoided by moves, after their cost", found.moves, round(found.by_moves / _HOUR, 3)),
     ]
-    avoided = (found.by_trials + found.by_moves) / _HOUR
+    lost, avoided = (round(time / _HOUR, 3) for time in (found.suffered, found.by_trials + found.by_moves))
     finding = (
         f"{found.slow} of {counted(found.runs, 'run')} with a contract took longer than promised and lost "
-        f"{hours_text(found.suffered / _HOUR)} node-hours; choosing and moving avoided {hours_text(avoided)}."
+        f"{hours_text(lost)} node-hours; choosing and moving avoided {hours_text(avoided)}."
     )
     chart = Chart("Node-hours", ("lost", "avoided by trials", "avoided by moves"), tuple(row[2] for row in values))
     return Section("slowdown", "Slowdown suffered and avoided", finding, heads, tuple(values), "", chart)

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scheduling.contracts.models import Contract
+from scheduling.placing.models import Placement
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.models import MoveDecision
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.skeletons.models import SkeletonRun
 from scheduling.usage.core.prediction_quality import PredictionQuality, prediction_quality
-from scheduling.usage.ranges import Range
+from scheduling.usage.ranges import Range, contracts_of
 
 _BATCH = 2000
 Pairs = Iterator[tuple[float, float]]
@@ -26,24 +26,27 @@ def prediction_qualities(span: Range) -> dict[str, PredictionQuality]:
 
 def _of_contracts(span: Range) -> Pairs:
     """Seconds of the phases of runs that went well."""
-    rows = Contract.objects.filter(run__started_at__gte=span.begin, run__started_at__lt=span.until)
-    rows = rows.filter(run__state=RunState.SUCCEEDED).exclude(promised=None)
+    rows = contracts_of(span).filter(run__state=RunState.SUCCEEDED).exclude(promised=None)
     for predicted, actual in rows.values_list("monitor__predicted", "monitor__actual").iterator(chunk_size=_BATCH):
         if predicted and actual:
             yield float(predicted), float(actual)
 
 
 def _of_skeletons(span: Range) -> Pairs:
-    """Seconds of runs on the group that was taken, for which its skeleton had made a prediction."""
-    runs = Run.objects.filter(started_at__gte=span.begin, started_at__lt=span.until, ended_at__isnull=False)
-    runs = runs.filter(state=RunState.SUCCEEDED, placement__trial__taken__isnull=False)
+    """Seconds of runs on the group that was taken, for which its skeleton had made a prediction. Few placements have a
+    trial, and these are looked through, not all runs."""
+    tried = Placement.objects.filter(trial__isnull=False, trial__taken__isnull=False)
+    runs = Run.objects.filter(placement__in=tried, state=RunState.SUCCEEDED, ended_at__isnull=False).order_by()
+    runs = runs.filter(started_at__gte=span.begin, started_at__lt=span.until)
     columns = ("placement", "placement__trial__taken", "started_at", "ended_at")
     took = {
         (placement, taken): (ended - began).total_seconds()
         for placement, taken, began, ended in runs.values_list(*columns).iterator(chunk_size=_BATCH)
     }
-    tried = SkeletonRun.objects.filter(placement__in=runs.values("placement"), predicted__isnull=False).order_by()
-    for placement, candidate, predicted in tried.values_list("placement", "candidate", "predicted"):
+    if not took:
+        return
+    predictions = SkeletonRun.objects.filter(placement__in=runs.values("placement"), predicted__isnull=False).order_by()
+    for placement, candidate, predicted in predictions.values_list("placement", "candidate", "predicted"):
         if predicted is not None and (placement, candidate) in took:
             yield predicted, took[placement, candidate]
 

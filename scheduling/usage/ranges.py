@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from statistics import fmean
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from monitoring.clusters.models import Cluster, Node
@@ -20,6 +20,7 @@ from scheduling.placing.models import Placement
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.hindsight import MovesSum, summed_up
 from scheduling.rescheduling.models import MoveDecision
+from scheduling.runs.models import Run
 
 #: So many links of each cluster are looked at, those most in use now: each is a series of its own.
 MOST_LINKS = 60
@@ -126,7 +127,7 @@ def slowdown(span: Range) -> Slowdown:
     """What runs of that time lost, and what was avoided."""
     lost = [max(0.0, actual - predicted) * nodes for actual, predicted, nodes in _judged(span)]
     placed = Placement.objects.filter(created_at__gte=span.begin, created_at__lt=span.until, trial__isnull=False)
-    trials = placed.values_list("trial__won", "nodes").iterator(chunk_size=_BATCH)
+    trials = placed.order_by().values_list("trial__won", "nodes").iterator(chunk_size=_BATCH)
     won = [seconds * len(set(nodes)) for seconds, nodes in trials if seconds]
     saved = [each.outcome["saved"] * len(set(each.nodes)) for each in _verified(span)]
     slow = sum(1 for seconds in lost if seconds > 0)
@@ -152,6 +153,12 @@ def moves_report(span: Range) -> MovesReport:
     )
 
 
+def contracts_of(span: Range) -> QuerySet[Contract]:
+    """Those of the runs that started in that time, in no order. The contracts are read, not all runs: few have one."""
+    started = Run.objects.filter(pk=OuterRef("run"), started_at__gte=span.begin, started_at__lt=span.until)
+    return Contract.objects.filter(Exists(started)).order_by()
+
+
 def _links(span: Range) -> Iterator[LinkUse]:
     for cluster in Cluster.objects.order_by("name"):
         shown = picture(cluster).links if cluster.traits.has_network else []
@@ -166,9 +173,10 @@ def _links(span: Range) -> Iterator[LinkUse]:
 
 def _judged(span: Range) -> Iterator[tuple[float, float, int]]:
     """Actual and promised seconds of the runs with contracts, and their number of nodes."""
-    rows = Contract.objects.filter(run__started_at__gte=span.begin, run__started_at__lt=span.until)
     columns = ("monitor__actual", "monitor__predicted", "run__placement__nodes")
-    for actual, predicted, nodes in rows.exclude(promised=None).values_list(*columns).iterator(chunk_size=_BATCH):
+    for actual, predicted, nodes in (
+        contracts_of(span).exclude(promised=None).values_list(*columns).iterator(chunk_size=_BATCH)
+    ):
         if actual and predicted:
             yield actual, predicted, len(set(nodes))
 
