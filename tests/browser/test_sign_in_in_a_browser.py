@@ -11,13 +11,14 @@ from django.core.cache import cache
 from gridportal.accounts.models import AuditEvent
 from tests.browser.conftest import page_faults
 from tests.browser.test_notices_in_a_browser import _keep
-from tests.oidc_provider import oidc_provider
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def provider(settings):
+    from tests.oidc_provider import oidc_provider  # what it is made of takes long to import
+
     with oidc_provider() as front:
         given = {
             "oidc_issuer": front.issuer,

@@ -177,6 +177,7 @@ def test_a_detached_grid_outlives_the_command_and_goes_down(tmp_path: Path, monk
 
 
 @pytest.mark.in_turn("start")
+@pytest.mark.in_turn("start")
 @pytest.mark.parametrize("start", ["", "trap '' INT; "], ids=["", "in the background of a script"])
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
 def test_a_grid_in_the_foreground_goes_down_with_its_command(
