@@ -21,6 +21,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
+from gridportal.base.accepted_values import one_of
+from gridportal.base.errors import InputError
 from gridportal.web.api_errors import form_errors, valid_data
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_parsing import BoundedJSONParser, JSONWithFilesParser, files_of
@@ -32,7 +34,7 @@ from scheduling import tasks
 from scheduling.jobs.core.explanation import NO_EXPLANATION
 from scheduling.jobs.core.input_files import merged
 from scheduling.jobs.core.states import JobState
-from scheduling.jobs.filters import JobFilterForm
+from scheduling.jobs.filters import SORTS, JobFilterForm
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.selectors import viewable_jobs, visible_applications, without_logs
 from scheduling.jobs.services import job_inputs, job_spec, registering
@@ -141,6 +143,8 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         if not form.is_valid():
             raise ValidationError(form_errors(form))
         sort = self.request.query_params.get("ordering", "")
+        if sort and sort.removeprefix("-") not in SORTS:
+            raise InputError("ordering", sort, f"{one_of(SORTS)}, with a minus sign before it to turn it round")
         return JobRows(form.apply(queryset), sort, queryset, at_once=form.reads_names)
 
     @extend_schema(parameters=[JobFilterSerializer])

@@ -18,6 +18,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
+from gridportal.base.accepted_values import one_of
+from gridportal.base.errors import InputError
 from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
@@ -134,6 +136,8 @@ class MatchRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
 
     def get_queryset(self) -> QuerySet[MatchRequest]:
         tab = self.request.query_params.get("show", "")
+        if tab and tab not in TABS:
+            raise InputError("show", tab, one_of(TABS))
         return in_tab(caller(self.request), tab) if self.action == "list" else requests_visible_to(caller(self.request))
 
     def get_permissions(self) -> list[Any]:

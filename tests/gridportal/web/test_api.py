@@ -33,6 +33,24 @@ def test_the_docs_page_runs_no_inline_script(client_as):
 
 
 @pytest.mark.parametrize(
+    ("address", "field", "accepted"),
+    [
+        ("/api/jobs?state=nonsense", "state", "one of active, "),
+        ("/api/jobs?ordering=-nonsense", "ordering", "one of id, name, application, owner, state, nodes, submitted, "),
+        ("/api/match-requests?show=nonsense", "show", "one of waiting, answered, over."),
+        ("/api/saved-views?list=nonsense", "list", "one of jobs, "),
+        ("/api/alerts?state=nonsense", "state", "one of firing, ended."),
+    ],
+)
+def test_a_list_refuses_a_value_that_it_cannot_go_by(client_as, address, field, accepted):
+    answer = client_as("user").get(address)
+    assert answer.status_code == 400
+    (sentence,) = answer.json()[field]
+    assert sentence.startswith(f"{field} is '")
+    assert f"nonsense'; accepted is {accepted}" in sentence
+
+
+@pytest.mark.parametrize(
     ("error", "status", "key"),
     [
         (InputError("nodes", 0, "one or more"), 400, "nodes"),
