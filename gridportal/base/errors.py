@@ -82,6 +82,16 @@ class LaterError(BackendError):
     """Refused for now: the backend asks that it be tried again, and has done nothing."""
 
 
+class Described(str):
+    """What a thing is, in our own words: no text that somebody sent, so it is repeated without quotes.
+
+    >>> InputError("job", Described("7, which is queued"), "one that runs").args[0]
+    'job is 7, which is queued; accepted is one that runs.'
+    """
+
+    __slots__ = ()
+
+
 def shown(value: object) -> str:
     """A value as a sentence repeats it: words in quotes, numbers bare however they were typed, nothing as "empty".
 
@@ -95,7 +105,7 @@ def shown(value: object) -> str:
     if value is None or (isinstance(value, (str, list, tuple, dict, set, frozenset)) and not value):
         return "empty"
     if isinstance(value, str):
-        text = value if _NUMBER.fullmatch(value) else repr(value)
+        text = str(value) if isinstance(value, Described) or _NUMBER.fullmatch(value) else repr(value)
     elif isinstance(value, bool):
         text = str(value).lower()
     elif isinstance(value, (list, tuple)):

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
-from gridportal.base.errors import ConflictError, ImpossibleError, InputError
+from gridportal.base.errors import ConflictError, Described, ImpossibleError, InputError
 from gridportal.base.reasons import Code, Reason
 from monitoring.clusters import selectors
 from scheduling.checkpoints.core.targets import Target, target
@@ -112,14 +112,15 @@ def movable(job: Job) -> Run:
     """The run that is stopped, or is over; of a job that has failed this does not say whether it left anything."""
     if not job.application.stop_means:
         accepted = "a job of an application whose stop_means says how it is stopped"
-        raise InputError("job", f"{job.pk} of {job.application.name}, which cannot be stopped and go on", accepted)
+        unfit = Described(f"{job.pk} of {job.application.name}, which cannot be stopped and go on")
+        raise InputError("job", unfit, accepted)
     if open_continuation(job) is not None:
         raise _conflict(job)
     run = job.runs.select_related("placement").order_by("-number").first()
     runs = run is not None and run.state == RunState.RUNNING
     states = {JobState.RUNNING} if runs else {JobState.STOPPED, JobState.FAILED}
     if run is None or job.state not in states:
-        raise InputError("job", f"{job.pk}, which is {job.state}", _ACCEPTED)
+        raise InputError("job", Described(f"{job.pk}, which is {job.state}"), _ACCEPTED)
     return run
 
 
@@ -157,7 +158,7 @@ def _check_depots(job: Job, whole: Sequence[CheckpointFacts]) -> None:
     if all(each.depots and not each.files and nodes.isdisjoint(each.depots) for each in manifests):
         where = ", ".join(manifests[0].depots[:_MOST_NAMED])
         value = f"{job.pk}, whose checkpoint {whole[0].number} is in depots of nodes that {job.cluster} has no more"
-        raise InputError("job", f"{value}: {where}", _ACCEPTED)
+        raise InputError("job", Described(f"{value}: {where}"), _ACCEPTED)
 
 
 def _take_up(job: Job, left: Reason, actor: str) -> None:
@@ -167,7 +168,7 @@ def _take_up(job: Job, left: Reason, actor: str) -> None:
 
 
 def _nothing_left(job: Job) -> InputError:
-    return InputError("job", f"{job.pk}, which has failed and left nothing to go on from", _ACCEPTED)
+    return InputError("job", Described(f"{job.pk}, which has failed and left nothing to go on from"), _ACCEPTED)
 
 
 def _conflict(job: Job) -> ConflictError:

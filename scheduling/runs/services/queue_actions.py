@@ -9,7 +9,7 @@ from django.db import transaction
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.batch_system import Queue
-from gridportal.base.errors import BackendError, InputError
+from gridportal.base.errors import BackendError, Described, InputError
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
@@ -54,7 +54,7 @@ def _do(verb: str, actor: User, job: Job, *, held: bool | None = None) -> Job:
     run = last_run(job)
     act, code, accepted = _VERBS[verb]
     if run is None or verb not in verbs(job, run):
-        raise InputError(verb, f"job {job.pk}, which is {job.state}", accepted)
+        raise InputError(verb, Described(f"job {job.pk}, which is {job.state}"), accepted)
     queue = backend(job.cluster, job.owner).queue
     if queue is None:
         raise BackendError(f"The cluster {job.cluster} has no queue in which a job could be held.")
