@@ -318,3 +318,18 @@ def _link_document(link: GroupLink) -> dict[str, Any]:
     optional = {"pattern": link.pattern} if link.pattern else {}
     weight = {} if math.isclose(link.weight, 1.0, rel_tol=0.0, abs_tol=0.0) else {"weight": link.weight}
     return {"source": link.source, "target": link.target, **weight, **optional}
+
+
+def check_links(
+    asked: ApplicationSpecification, method: str, pattern: str | None, *, field: str = "specification"
+) -> None:
+    """Links say who talks: raises InputError where the method does not ask that, or a pattern says so, too.
+
+    `field`: what the specification is called where it came from.
+    """
+    if not asked.links:
+        return
+    if method not in ("pattern", "balanced"):
+        raise InputError(field, "links", "the method pattern or balanced with links")
+    if pattern:
+        raise InputError("pattern", pattern, "nothing, since the links of the specification say who talks")

@@ -17,6 +17,7 @@ from monitoring.status.core import remos
 from monitoring.telemetry.adapters import topology_file
 from monitoring.telemetry.core.figures import When
 from scheduling.jobs.core import label_conditions
+from scheduling.jobs.core.application_specification import check_links
 from scheduling.jobs.core.explanation import Explanation
 from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.rank_request import RankRequest
@@ -129,6 +130,8 @@ def select_command(
         _refuse_unused(
             method, pattern=pattern, slack=slack, priority=priority, reference=reference_bandwidth, flows=flows
         )
+        if specification:
+            check_links(specification, method, pattern, field="spec")
         when = remos.parse_when(window, forecast_over, topology, forecast=forecast)
         request = Request(
             nodes=None,

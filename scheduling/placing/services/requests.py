@@ -12,6 +12,7 @@ from gridportal.base.errors import ImpossibleError, InputError
 from monitoring.clusters import selectors
 from monitoring.clusters.core.offers import Offers
 from scheduling.jobs.core import cluster_options, label_conditions, parameters, patterns, ranks, units
+from scheduling.jobs.core.application_specification import check_links
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
 from scheduling.jobs.core.parameters import Value
@@ -184,11 +185,8 @@ def _check_plain_values(request: JobSpec) -> None:
 def _check_specification(request: JobSpec) -> None:
     """What the rest of the request and the names of the cluster's nodes, as far as these are known, say of it."""
     asked, total = request.specification, request.rank_request.total
-    if asked.links and request.method not in ("pattern", "balanced"):
-        raise InputError("specification", "links", "the method pattern or balanced with links")
-    if asked.links and (request.pattern or request.pattern_graph is not None):
-        accepted = "nothing, since the links of the specification say who talks"
-        raise InputError("pattern", request.pattern or "a graph of its own", accepted)
+    graph = "a graph of its own" if request.pattern_graph is not None else None
+    check_links(asked, request.method, request.pattern or graph)
     for pin in asked.pins:
         if isinstance(pin.what, int) and pin.what >= total:
             raise InputError("specification.pins", pin.what, f"a rank from 0 to {total - 1}")

@@ -79,6 +79,13 @@ def test_a_specification_says_groups_links_and_pins(topology, tmp_path):
     assert "n1" not in answer["nodes"]
     pinned = choose(topology, "--spec", str(spec), "--method", "pattern", "--pin", "clients=n0", "--json")
     assert json.loads(pinned.stdout)["nodes"] == ["n2", "n0", "n0", "n0"]
+    unasked = choose(topology, "--spec", str(spec), "--method", "communication")
+    assert (unasked.exit_code, unasked.stderr.strip()) == (
+        2,
+        "--spec is 'links'; accepted is the method pattern or balanced with links.",
+    )
+    twice = choose(topology, "--spec", str(spec), "--method", "pattern", "--pattern", "ring")
+    assert "accepted is nothing, since the links of the specification say who talks" in twice.stderr
 
 
 def test_balanced_goes_by_the_pattern_without_flows(topology):
