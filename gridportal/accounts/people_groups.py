@@ -16,6 +16,7 @@ from gridportal.accounts.audit import audit
 from gridportal.accounts.group_role_models import GIVEN_ROLES, GroupRole
 from gridportal.accounts.models import ROLES, User
 from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.held_row import hold
 
 _LONGEST = 150
 _NONE = ""
@@ -58,6 +59,7 @@ def make_group(actor: User, name: str) -> Group:
 @transaction.atomic
 def rename_group(actor: User, group: Group, name: str) -> Group:
     """Another name. Raises InputError for one that cannot be taken, ConflictError where single sign-on goes by it."""
+    hold(group, f"The group {group.name}")
     before = group.name
     _refuse_filled(group, "keeps its name")
     group.name = _free_name(name, group)
@@ -69,6 +71,7 @@ def rename_group(actor: User, group: Group, name: str) -> Group:
 @transaction.atomic
 def remove_group(actor: User, group: Group) -> None:
     """Away with it, and with what was shared with it. Raises ConflictError where single sign-on fills it."""
+    hold(group, f"The group {group.name}")
     _refuse_filled(group, "stays")
     members = sorted(group.user_set.values_list("username", flat=True))
     audit(actor, "group.remove", group, members=members[:200])
@@ -78,6 +81,7 @@ def remove_group(actor: User, group: Group) -> None:
 @transaction.atomic
 def add_members(actor: User, group: Group, usernames: Collection[str]) -> list[User]:
     """Put people into a group; those who were not in it. Raises InputError where there is none, or an unknown name."""
+    hold(group, f"The group {group.name}")
     people = {person.username: person for person in User.objects.filter(username__in=usernames)}
     unknown = [name for name in usernames if name not in people]
     if unknown or not usernames:
@@ -93,6 +97,7 @@ def add_members(actor: User, group: Group, usernames: Collection[str]) -> list[U
 @transaction.atomic
 def drop_member(actor: User, group: Group, person: User) -> None:
     """Take somebody out of a group. Raises InputError for whoever is not in it."""
+    hold(group, f"The group {group.name}")
     if not group.user_set.filter(pk=person.pk).exists():
         raise InputError("member", person.username, f"somebody who is in the group {group.name}")
     group.user_set.remove(person)
@@ -102,6 +107,7 @@ def drop_member(actor: User, group: Group, person: User) -> None:
 @transaction.atomic
 def give_group_role(actor: User, group: Group, role: str) -> None:
     """Have a group give a role, or none (empty). Raises InputError for another word."""
+    hold(group, f"The group {group.name}")
     if role and role not in GIVEN_ROLES:
         raise InputError("role", role, f"empty, or one of {', '.join(GIVEN_ROLES)}")
     if role:
@@ -114,6 +120,7 @@ def give_group_role(actor: User, group: Group, role: str) -> None:
 @transaction.atomic
 def give_permissions(actor: User, group: Group, codenames: Sequence[str]) -> None:
     """Have a group give exactly these permissions on moves. Raises InputError for another name."""
+    hold(group, f"The group {group.name}")
     possible = {each.codename: each for each in grantable()}
     for name in codenames:
         if name not in possible:

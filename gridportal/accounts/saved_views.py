@@ -9,6 +9,7 @@ from gridportal.accounts.list_pages import LISTS, list_page
 from gridportal.accounts.models import User
 from gridportal.accounts.saved_view_models import SavedView
 from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.held_row import hold
 
 MOST = 50  # views of one person of one list
 _LONGEST_NAME = 60
@@ -46,6 +47,7 @@ def change_view(
 ) -> SavedView:
     """Another name, other filters, or the default or no more. Raises as `save_view` does."""
     _locked(view.owner)
+    hold(view, f"The view {view.name}")
     if name is not None:
         view.name = _name(name)
         taken = SavedView.objects.filter(owner=view.owner, list=view.list, name__iexact=view.name)

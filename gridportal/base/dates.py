@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from django import forms
 from gridportal.base.errors import shown
 
 FIRST, END = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _REFUSED = "%(value)s is no date and time. Enter a date and time from 1970 to 2199, such as 2030-01-31 12:00."
 
 
@@ -25,6 +27,12 @@ class MomentField(forms.DateTimeField):
         if moment is not None and not FIRST <= moment < END:
             raise _refused(value)
         return moment
+
+    def prepare_value(self, value: Any) -> Any:
+        """A day that an address names alone is its beginning, for a browser's field has a time, too."""
+        if isinstance(value, str) and _DAY.fullmatch(value.strip()):
+            return f"{value.strip()}T00:00"
+        return super().prepare_value(value)
 
 
 def backwards(start: datetime | None, until: datetime | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.utils import timezone
 
 from gridportal.accounts.models import User
@@ -37,7 +39,8 @@ def budget_sections(person: User, span: Range) -> list[Section]:
 
 
 def _budgets(person: User, span: Range) -> Section:
-    rows = list(budgets_of(person).filter(begins__lt=span.until, ends__gte=span.begin.date())[:MOST_BUDGETS])
+    last = (span.until - timedelta(microseconds=1)).date()
+    rows = list(budgets_of(person).filter(begins__lte=last, ends__gte=span.begin.date())[:MOST_BUDGETS])
     found = list(zip(rows, budget_states(rows), strict=True))
     waiting, now = waiting_jobs(), timezone.now()
     found.sort(key=lambda item: -item[1].percent)

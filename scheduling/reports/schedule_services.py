@@ -11,6 +11,7 @@ from django.utils import timezone
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
+from gridportal.base.held_row import hold
 from gridportal.base.reasons import Code, Reason
 from scheduling.notices.core.notice_kinds import Channel, NoticeKind
 from scheduling.notices.models import Delivery, Notice
@@ -25,7 +26,8 @@ MOST_PEOPLE = 100
 def save_schedule(
     actor: User, row: ReportSchedule | None, *, name: str, every: str, tabs: Sequence[str], people: Collection[str]
 ) -> ReportSchedule:
-    """A new report at set times (None), or other values of one. Raises InputError that names the field."""
+    """A new report at set times (None), or other values of one. Raises InputError that names the field,
+    ConflictError where it was removed."""
     found = _people(people)
     if every not in list(ReportEvery):
         raise InputError("every", every, f"one of {', '.join(ReportEvery)}")
@@ -37,6 +39,8 @@ def save_schedule(
     saved.name, saved.every, saved.tabs = name, every, [tab for tab in TABS if tab in tabs]
     try:
         with transaction.atomic():
+            if row is not None:
+                hold(row, "This report")
             saved.save()
             saved.people.set(found)
             facts = {"name": name, "every": every, "tabs": saved.tabs, "people": sorted(people)}

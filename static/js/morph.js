@@ -26,12 +26,28 @@ export function morph(old, fresh) {
   children(old, fresh);
 }
 
+/* Before `place`, and a dialog that is open stays open above the page, with the focus where it was. */
+function move(parent, node, place) {
+  if (parent.moveBefore) {
+    parent.moveBefore(node, place);
+    return;
+  }
+  const open = [node, ...node.querySelectorAll("dialog")].filter((each) => each.matches("dialog:modal"));
+  const focused = document.activeElement;
+  parent.insertBefore(node, place);
+  for (const dialog of open) {
+    dialog.removeAttribute("open");
+    dialog.showModal();
+    focused.focus();
+  }
+}
+
 export function children(old, fresh) {
   const named = new Map([...old.children].filter(key).map((child) => [child.id, child]));
   let place = old.firstChild;
   for (const wanted of [...fresh.childNodes]) {
     const same = key(wanted) && named.get(wanted.id);
-    if (same && same !== place) old.insertBefore(same, place);
+    if (same && same !== place) move(old, same, place);
     const current = same || place;
     if (current && alike(current, wanted)) {
       morph(current, wanted);

@@ -86,6 +86,14 @@ def test_cancelling_asks_first_and_esc_keeps_the_job(portal, people, jobs):
     assert f"Cancel job {jobs['running'].pk}" in dialog.inner_text()
     page.wait_for_timeout(2500)  # a live update goes by, and the dialog stays open
     assert dialog.is_visible()
+    # The next one has to move it: something that stood before it is no more.
+    page.evaluate("document.querySelector('#cancel-dialog').before(document.createElement('hr'))")
+    page.evaluate(
+        "document.querySelector('#cancel-dialog').parentNode.insertBefore("
+        "Object.assign(document.createElement('p'), {id: 'gone'}), document.querySelector('#cancel-dialog'))"
+    )
+    page.wait_for_function("() => !document.querySelector('#gone')")
+    assert page.evaluate("document.querySelector('#cancel-dialog').matches(':modal')"), "it is over the page"
     page.keyboard.press("Escape")
     assert not dialog.is_visible()
     assert Job.objects.get(pk=jobs["running"].pk).state == "running"

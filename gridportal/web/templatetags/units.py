@@ -309,6 +309,14 @@ def address(context: Any, **changes: Any) -> str:
     return "?" + urlencode([(name, item) for name, items in query.lists() for item in items if item])
 
 
+@register.simple_tag(takes_context=True)
+def time_range(context: Any) -> str:
+    """The range of time of this page's query, for a link to another page that has one; empty where there is none."""
+    query: QueryDict = context["request"].GET
+    found = [(name, query[name]) for name in ("since", "start", "until") if query.get(name)]
+    return f"?{urlencode(found)}" if found else ""
+
+
 @register.inclusion_tag("partials/sort_head.html", takes_context=True)
 def sort_head(context: Any, name: str, label: str, css: str = "") -> dict[str, Any]:
     """A table head that sorts: ascending, then descending; the page's `sort` says which is on."""

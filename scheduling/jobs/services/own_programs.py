@@ -192,6 +192,7 @@ def _hold(owner: User, application: Application) -> None:
 @transaction.atomic
 def remove_program(owner: User, application: Application) -> None:
     """Take it away. Raises ConflictError where jobs have run it: these are kept, and so is what they ran."""
+    _hold(owner, application)
     if application.jobs.exists():
         raise ConflictError(f"Jobs have run {application.name}, so it is kept; switch it off instead.")
     audit(owner, "application.remove", application, slug=application.slug)

@@ -16,7 +16,7 @@ from gridportal.base.reasons import NOTHING, Code, Reason
 from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.group_models import JobGroup
-from scheduling.jobs.models import Job, JobEvent
+from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.jobs.selectors import Before, own_projects, usual_project
 from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.dependencies import check_dependencies, hold_back
@@ -60,9 +60,12 @@ def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None =
             return create_job(owner, checked, key, befores, hold=hold, resubmitted_from=resubmitted_from), True
     except IntegrityError:
         earlier = _same_request(owner, key)
-        if earlier is None:
-            raise
-        return earlier, False
+        if earlier is not None:
+            return earlier, False
+        if not Application.objects.filter(pk=request.application.pk).exists():
+            there = "an application that is there; this one was removed a moment ago"
+            raise InputError("application", request.application.slug, there) from None
+        raise
 
 
 def cancel_job(actor: User, job: Job) -> Job:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gridportal.accounts.caller import caller
-from gridportal.base.errors import InputError
+from gridportal.base.errors import ConflictError, InputError
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
@@ -51,6 +52,9 @@ def edit(request: HttpRequest, pk: int | None = None) -> HttpResponse:
             saved = schedule_services.save_schedule(caller(request), row, **form.cleaned_data)
         except InputError as error:
             add_input_error(form, error)
+        except ConflictError as error:
+            messages.error(request, str(error))
+            return redirect("report-schedules")
         else:
             add_result(
                 request, f"Report {saved.name}", saved.get_absolute_url(), f"is sent next on {saved.next_at:%Y-%m-%d}."

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
+from gridportal.base.dates import utc_text
 from gridportal.base.errors import ConflictError, InputError
 from scheduling.jobs.services.advance import advance
 from scheduling.rescheduling.core.decision_states import DecisionState
@@ -26,7 +27,8 @@ _LEAST, _MOST = 3, 500
 
 
 def approve(actor: User, decision: MoveDecision, why: str = "") -> MoveDecision:
-    """Let the job move as proposed. Raises ConflictError when it was decided before."""
+    """Let the job move as proposed. Raises ConflictError when it was decided before, or it is too late."""
+    _check_open(decision)
     return _decide(actor, decision, DecisionState.APPROVED, _text(why) if why.strip() else "")
 
 
@@ -48,6 +50,7 @@ def override(
     text = _text(why)
     if decision.state != DecisionState.PROPOSED:
         raise _decided_before(decision)
+    _check_open(decision)
     figures = named_nodes.figures_there(decision, nodes, ranks)
     return _decide(actor, decision, DecisionState.OVERRIDDEN, text, **figures)
 
@@ -75,6 +78,20 @@ def _decide(actor: User, decision: MoveDecision, to: DecisionState, why: str, **
         raise _decided_before(decision)
     audit(actor, f"move.{to.value}", decision, job=decision.job_id, why=why)
     return decision
+
+
+def _check_open(decision: MoveDecision) -> None:
+    """Raises ConflictError where a proposal, though nobody decided it, has no sense any more: `expire_proposals` comes
+    by now and then only."""
+    if decision.state != DecisionState.PROPOSED:
+        return
+    if decision.expires_at is not None and decision.expires_at <= timezone.now():
+        until = utc_text(decision.expires_at)
+        raise ConflictError(f"The proposal was to be decided until {until}. Nothing was changed.")
+    runs = Run.objects.filter(job=decision.job_id, number=decision.run_number, state=RunState.RUNNING)
+    if not runs.exists():
+        which = f"Run {decision.run_number} of job {decision.job_id}"
+        raise ConflictError(f"{which}, which it would move, does not run any more. Nothing was changed.")
 
 
 def _decided_before(decision: MoveDecision) -> ConflictError:

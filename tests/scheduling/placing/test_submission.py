@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 
 from gridportal.accounts.models import AuditEvent
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
@@ -36,6 +38,18 @@ def test_the_same_form_sent_twice_is_one_job(submit: Submit) -> None:
     assert Job.objects.count() == 1
     with pytest.raises(InputError, match="request_key"):
         submit(2, owner="other", request_key=key)
+
+
+def test_an_application_that_is_removed_meanwhile_is_named(submit: Submit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_gone(*_: object, **__: object) -> Job:
+        raise IntegrityError("FOREIGN KEY constraint failed")
+
+    monkeypatch.setattr(submission, "create_job", is_gone)
+    with pytest.raises(IntegrityError):
+        submit(2)  # it is there: something else is wrong
+    monkeypatch.setattr(submission, "Application", SimpleNamespace(objects=Application.objects.none()))
+    with pytest.raises(InputError, match="application is 'ep'; accepted is an application that is there"):
+        submit(2)
 
 
 @pytest.mark.parametrize(

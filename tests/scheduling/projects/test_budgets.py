@@ -213,6 +213,12 @@ def test_the_page_of_a_project_and_the_report_say_what_is_left(client_as: Any, b
     assert "budgets/new" in words(client_as("manager").get("/projects/ocean/"))
     page = words(client_as("manager").get("/reports/budgets/"))
     assert "1 budget: 0 used up, 1 nearly used up." in page
+    day = budget.begins.isoformat()
+    first_day = client_as("manager").get(f"/reports/budgets/?start={day}T00:00&until={day}T12:00")
+    assert "1 budget: " in words(first_day)
+    assert f'href="/reports/people/?start={day}T00%3A00&amp;until={day}T12%3A00"' in first_day.content.decode()
+    whole = client_as("manager").get(f"/reports/budgets/?start={day}").content.decode()
+    assert f'value="{day}T00:00"' in whole  # what a browser's field takes
     assert "ocean" not in words(client_as("other").get("/reports/budgets/"))
     (found,) = client_as("user").get("/api/budgets").json()["results"]
     assert (found["project"], round(found["state"]["left"], 2), found["state"]["level"]) == ("ocean", 1.6, "low")

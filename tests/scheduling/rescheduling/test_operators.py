@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import nullcontext
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, Permission
 from typer.testing import CliRunner
 
-from gridportal.base.errors import InputError
+from gridportal.base.errors import ConflictError, InputError
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.commands import move_commands
@@ -159,3 +160,17 @@ def test_the_page_tells_of_progress_and_of_what_came(client_as: Any, people: Any
     assert "reserve nodes" in page
     assert client_as("operator").get(f"/api/migrations/{proposal.pk}").json()["progress"][0]["stage"] == "reserve"
     assert "reserve nodes" in words(client_as("operator").get("/migrations/"))
+
+
+def test_what_is_too_late_is_not_approved(people: Any, proposal: MoveDecision) -> None:
+    """Until the portal has looked, which it does now and then, the proposal stands there as open."""
+    MoveDecision.objects.filter(pk=proposal.pk).update(expires_at=datetime(2026, 1, 31, tzinfo=UTC))
+    proposal.refresh_from_db()
+    with pytest.raises(ConflictError, match="was to be decided until 2026-01-31 00:00:00 UTC"):
+        deciding.approve(people["operator"], proposal)
+    MoveDecision.objects.filter(pk=proposal.pk).update(expires_at=None)
+    proposal.refresh_from_db()
+    proposal.job.runs.update(state="succeeded")
+    with pytest.raises(ConflictError, match="which it would move, does not run any more"):
+        deciding.override(people["operator"], proposal, ["n9"], "busy nodes")
+    assert MoveDecision.objects.get().state == "proposed"
