@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduling.jobs.core.units import hours_text
 from scheduling.projects.core.budget_state import BudgetLevel, BudgetState, WhenUsed
 from scheduling.projects.models import Budget
 
@@ -23,10 +24,10 @@ _AFTER = {
 
 def finding(budget: Budget, state: BudgetState) -> str:
     """How much is left, in one sentence."""
-    figures = f"{state.used:,.2f} of {state.allocated:,.2f} node-hours until {budget.ends} are used"
+    figures = f"{hours_text(state.used)} of {hours_text(state.allocated)} node-hours until {budget.ends} are used"
     if state.level is BudgetLevel.USED_UP:
         return f"The budget is used up: {figures}. {_AFTER[WhenUsed(budget.when_used)]}"
-    return f"{figures}, {state.left:,.2f} are left."
+    return f"{figures}, {hours_text(state.left)} are left."
 
 
 def may_take(state: BudgetState) -> str:
@@ -34,7 +35,7 @@ def may_take(state: BudgetState) -> str:
     if not state.open_jobs:
         return ""
     jobs = "1 job that runs or waits" if state.open_jobs == 1 else f"{state.open_jobs} jobs that run or wait"
-    words = f"{jobs} may still take {state.may_take:,.2f} node-hours by time limit"
+    words = f"{jobs} may still take {hours_text(state.may_take)} node-hours by time limit"
     if state.unlimited:
         words += f"; {state.unlimited} of them {'has' if state.unlimited == 1 else 'have'} no time limit"
     return f"{words}. That is more than is left." if state.is_overdrawn else f"{words}."
@@ -45,9 +46,11 @@ def job_may_take(state: BudgetState, nodes: int, limit: float | None) -> str:
     if state.left <= 0:
         return ""
     if limit is None:
-        return f"This job has no time limit, so it may take all of the {max(0.0, state.left):,.2f} node-hours left."
+        return (
+            f"This job has no time limit, so it may take all of the {hours_text(max(0.0, state.left))} node-hours left."
+        )
     most = nodes * limit / 3600
-    words = f"This job may take {most:,.2f} node-hours"
+    words = f"This job may take {hours_text(most)} node-hours"
     if most > state.left:
-        return f"{words}, more than the {max(0.0, state.left):,.2f} that are left."
-    return f"{words} of the {state.left:,.2f} that are left."
+        return f"{words}, more than the {hours_text(max(0.0, state.left))} that are left."
+    return f"{words} of the {hours_text(state.left)} that are left."

@@ -7,9 +7,9 @@ from typing import Any
 
 from gridportal.accounts.models import User
 from gridportal.web.templatetags.units import mbit_text
-from scheduling.jobs.core.units import share_text
+from scheduling.jobs.core.units import hours_text, share_text
 from scheduling.reports.compared import SECONDS, Figure, compared
-from scheduling.reports.report_section import Cell, Chart, Head, Section, hours_text
+from scheduling.reports.report_section import Cell, Chart, Head, Section
 from scheduling.reports.use_cells import counted
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.decision_messages import moved_summary

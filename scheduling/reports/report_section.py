@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from gridportal.web.templatetags.units import duration
+from scheduling.jobs.core.units import hours_text
 
 #: So many rows of a table stand on a page or in a PDF; the CSV has all.
 MOST_ROWS = 40
@@ -44,15 +45,6 @@ class FigureName(str):
 
 class Seconds(float):
     """Seconds in a column of figures of several units."""
-
-
-def hours_text(hours: float) -> str:
-    """Hours with two digits behind the point, of few ones with three.
-
-    >>> hours_text(1234.5), hours_text(0.25), hours_text(0.004), hours_text(0.0)
-    ('1,234.50', '0.25', '0.004', '0.00')
-    """
-    return f"{hours:,.{3 if 0.0005 <= abs(hours) < 0.0995 else 2}f}"
 
 
 def figure_text(value: float) -> str:

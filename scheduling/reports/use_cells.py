@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from scheduling.jobs.core.units import share_text
-from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head, Section, hours_text
+from scheduling.jobs.core.units import hours_text, share_text
+from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head, Section
 from scheduling.usage.core.logarithmic_histogram import quantile
 from scheduling.usage.core.use_parts import Figures
 

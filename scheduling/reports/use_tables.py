@@ -11,12 +11,12 @@ from typing import Any
 from django.contrib.auth.models import Group
 
 from gridportal.accounts.models import ROLES, User
-from scheduling.jobs.core.units import share_text
+from scheduling.jobs.core.units import hours_text, share_text
 from scheduling.jobs.models import Application
 from scheduling.jobs.project_models import Project
 from scheduling.reports.cluster_nodes import cluster_nodes
 from scheduling.reports.compared import SECONDS, Figure, compared
-from scheduling.reports.report_section import Cell, Chart, Head, Section, hours_text
+from scheduling.reports.report_section import Cell, Chart, Head, Section
 from scheduling.reports.use_cells import (
     HIGH,
     MEDIAN,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
@@ -23,6 +24,7 @@ from scheduling.jobs.core import ranks as rank_limits
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
+from scheduling.maintenance import selectors as maintenance
 from scheduling.placing.selectors import rooms
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import OPEN_CONTINUATIONS
@@ -191,11 +193,14 @@ def _check_nodes(job: Job, asked: Target) -> None:
     states = {node.name: node for node in selectors.compute_states(job.cluster)}
     book = rooms.ledger(job.cluster)
     book.drop(job.pk)
+    maintained = maintenance.kept(job.cluster, asked.nodes, timezone.now(), job.time_limit)
     for name in dict.fromkeys(asked.nodes):
         if name not in states:
             raise InputError("nodes", name, f"compute nodes of {job.cluster}")
         if states[name].closed:
             raise InputError("nodes", name, f"nodes that take jobs; this one does not: {states[name].closed}")
+        if name in maintained:
+            raise InputError("nodes", name, f"nodes that take jobs; this one does not: {maintained[name]}")
         if not book.shared and (others := book.holders(name)):
             raise InputError("nodes", name, f"nodes that are free; job {others[-1]} has this one")
 

@@ -17,3 +17,12 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     """
     shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
+
+
+def hours_text(hours: float) -> str:
+    """Hours with two digits behind the point, of few ones with three.
+
+    >>> hours_text(1234.5), hours_text(0.25), hours_text(0.004), hours_text(0.0)
+    ('1,234.50', '0.25', '0.004', '0.00')
+    """
+    return f"{hours:,.{3 if 0.0005 <= abs(hours) < 0.0995 else 2}f}"

@@ -47,6 +47,6 @@ def kept_nodes(
 def _sentence(planned: PlannedTime, now: datetime) -> str:
     why = f" ({planned.why})" if planned.why else ""
     if planned.start <= now:
-        return f"It is maintained until {moment_text(planned.end)}{why}."
-    times = f"from {moment_text(planned.start)} to {moment_text(planned.end)}"
+        return f"It is maintained until {moment_text(planned.end, now)}{why}."
+    times = f"from {moment_text(planned.start, now)} to {moment_text(planned.end, now)}"
     return f"It is maintained {times}{why}; only a job that ends before can start."

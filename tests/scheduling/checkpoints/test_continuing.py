@@ -12,9 +12,11 @@ import pytest
 from django.utils import timezone
 
 from gridportal.base.errors import ConflictError, InputError
+from monitoring.clusters.models import Cluster
 from scheduling.checkpoints.services.requesting import problem, stop_and_continue
 from scheduling.jobs.core.states import LIFE
 from scheduling.jobs.models import Application, Job
+from scheduling.maintenance.models import MaintenanceWindow
 from scheduling.messages import message
 from scheduling.placing.selectors import rooms
 from scheduling.placing.services.submission import cancel_job
@@ -158,6 +160,23 @@ def test_the_second_of_two_people_sees_a_conflict(submit: Submit, program: Appli
     stop_and_continue(job, by=people["user"])
     with pytest.raises(ConflictError, match=r"is being moved already: user asked for it; its state is asked\."):
         stop_and_continue(job, by=people["operator"])
+
+
+def test_a_node_in_maintenance_is_refused_at_once(submit: Submit, program: Application, people: Any) -> None:
+    job, now = running(submit), timezone.now()
+    other = next(name for name in ("n3", "n4") if name not in job.runs.get().placement.nodes)
+    MaintenanceWindow.objects.create(
+        cluster=Cluster.objects.get(name=job.cluster),
+        nodes=[other],
+        start=now,
+        end=now + timedelta(hours=1),
+        why="fans",
+    )
+    with pytest.raises(
+        InputError, match=rf"nodes is '{other}'; .* this one does not: It is maintained until .*\(fans\)"
+    ):
+        stop_and_continue(job, by=people["user"], nodes=[other, "n1"])
+    assert not job.continuations.exists()
 
 
 def test_without_free_nodes_nothing_is_stopped(

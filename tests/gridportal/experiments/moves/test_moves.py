@@ -132,7 +132,7 @@ def test_a_job_is_moved_to_eight_nodes_by_the_portal_of_a_case(tmp_path: Path) -
         grid = grids.on(str(scaled_grid.write(tmp_path, (*MSC, *OPUS), processors=1)))
         if not grid.client.status()["cgroups"]:
             pytest.skip("No control group is writable here, so nodes have no share of the processor.")
-        case = MoveCase((CaseJob(2000, 4),), CaseLoad(6, 1.0), Rule.MOVE, patience=200.0, to=OPUS)
+        case = MoveCase((CaseJob(2400, 4),), CaseLoad(6, 1.0), Rule.MOVE, patience=200.0, to=OPUS)
         with ThreadPoolExecutor(1) as beside:
             ended = beside.submit(case_process.run, case, tmp_path / "case", grid.client.directory)
             for _ in looks(300):
