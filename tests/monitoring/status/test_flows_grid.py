@@ -48,14 +48,19 @@ def at_once(grid: Grid, nodes: tuple[str, ...]) -> list[float]:
 def test_two_flows_over_one_link_are_told_what_two_real_transfers_get(
     cmu8: Grid, nodes: tuple[str, ...], binding: tuple[str, str]
 ) -> None:
-    """How TCP divides the link between the two moves for seconds, so their mean is compared."""
+    """How TCP divides the link between the two moves for seconds, so their mean is compared; a busy machine slows them
+    down, so one of three tries must be near."""
     telemetry = GridTelemetry(cmu8)
     pairs = {(pair.source, pair.target): Figure(pair.bandwidth) for pair in telemetry.measure().pairs}
     network = with_figures(telemetry.facts().topology, pairs)
     told = flow_query(network, [Flow(nodes[0], nodes[2]), Flow(nodes[1], nodes[3])])
     assert [rate.binding for rate in told] == [binding] * 2
-    real = at_once(cmu8, nodes)
-    assert sum(rate.bandwidth for rate in told) == pytest.approx(sum(real), rel=0.15)
+    expected, sums = sum(rate.bandwidth for rate in told), []
+    for _ in range(3):
+        sums.append(sum(at_once(cmu8, nodes)))
+        if sums[-1] == pytest.approx(expected, rel=0.15):
+            return
+    raise AssertionError(f"told were {expected}, real ones got {sums}")
 
 
 def test_a_sweep_finds_what_a_link_behind_slower_ones_has_left(tmp_path: Path) -> None:
