@@ -193,11 +193,16 @@ def _keys(model: type[User] | type[Application], **condition: object) -> list[in
     return list(model._default_manager.filter(**condition).order_by().values_list("pk", flat=True))
 
 
+def is_ordering(wanted: str) -> bool:
+    """Whether jobs can be sorted so."""
+    return wanted.removeprefix("-") in SORTS
+
+
 def ordering(wanted: str) -> tuple[str, list[str]]:
     """The sort that is on, and the columns to order by; an unknown word sorts newest first."""
-    name = wanted.removeprefix("-")
-    if name not in SORTS:
+    if not is_ordering(wanted):
         return NEWEST_FIRST, [NEWEST_FIRST]
+    name = wanted.removeprefix("-")
     sign = "-" if wanted.startswith("-") else ""
     columns = [f"{sign}{SORTS[name]}"]
     return wanted, columns if name == "id" else [*columns, NEWEST_FIRST]

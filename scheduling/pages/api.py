@@ -34,7 +34,7 @@ from scheduling import tasks
 from scheduling.jobs.core.explanation import NO_EXPLANATION
 from scheduling.jobs.core.input_files import merged
 from scheduling.jobs.core.states import JobState
-from scheduling.jobs.filters import SORTS, JobFilterForm
+from scheduling.jobs.filters import SORTS, JobFilterForm, is_ordering
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.selectors import viewable_jobs, visible_applications, without_logs
 from scheduling.jobs.services import job_inputs, job_spec, registering
@@ -143,7 +143,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         if not form.is_valid():
             raise ValidationError(form_errors(form))
         sort = self.request.query_params.get("ordering", "")
-        if sort and sort.removeprefix("-") not in SORTS:
+        if sort and not is_ordering(sort):
             raise InputError("ordering", sort, f"{one_of(SORTS)}, with a minus sign before it to turn it round")
         return JobRows(form.apply(queryset), sort, queryset, at_once=form.reads_names)
 

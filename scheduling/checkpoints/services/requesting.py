@@ -21,6 +21,7 @@ from scheduling.checkpoints.models import RuntimeSupport
 from scheduling.checkpoints.selectors import restart_point
 from scheduling.checkpoints.services.target_room import check_room
 from scheduling.jobs.core import ranks as rank_limits
+from scheduling.jobs.core.cluster_options import default_partition, longest
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
@@ -193,7 +194,9 @@ def _check_nodes(job: Job, asked: Target) -> None:
     states = {node.name: node for node in selectors.compute_states(job.cluster)}
     book = rooms.ledger(job.cluster)
     book.drop(job.pk)
-    maintained = maintenance.kept(job.cluster, asked.nodes, timezone.now(), job.time_limit)
+    offers = selectors.offers(job.cluster)
+    seconds = longest(offers, job.options.partition or default_partition(offers), job.time_limit)
+    maintained = maintenance.kept(job.cluster, asked.nodes, timezone.now(), seconds)
     for name in dict.fromkeys(asked.nodes):
         if name not in states:
             raise InputError("nodes", name, f"compute nodes of {job.cluster}")

@@ -6,6 +6,7 @@ Each is one conditional step: of two operators at once one decides, and the othe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -48,8 +49,6 @@ def override(
     InputError for nodes or a number that cannot be and without a reason; ConflictError.
     """
     text = _text(why)
-    if decision.state != DecisionState.PROPOSED:
-        raise _decided_before(decision)
     _check_open(decision)
     figures = named_nodes.figures_there(decision, nodes, ranks)
     return _decide(actor, decision, DecisionState.OVERRIDDEN, text, **figures)
@@ -61,7 +60,7 @@ def expire_proposals() -> int:
     running = Run.objects.filter(job=OuterRef("job"), number=OuterRef("run_number"), state=RunState.RUNNING)
     rows = MoveDecision.objects.filter(state=DecisionState.PROPOSED).annotate(runs_still=Exists(running))
     for decision in rows.select_related("job"):
-        late = decision.expires_at is not None and decision.expires_at <= now
+        late = _is_late(decision, now)
         if (late or not decision.runs_still) and advance(decision, DecisionState.EXPIRED):
             count += 1
             if late:
@@ -81,17 +80,21 @@ def _decide(actor: User, decision: MoveDecision, to: DecisionState, why: str, **
 
 
 def _check_open(decision: MoveDecision) -> None:
-    """Raises ConflictError where a proposal, though nobody decided it, has no sense any more: `expire_proposals` comes
-    by now and then only."""
+    """Raises ConflictError where a proposal was decided before, or has no sense any more: `expire_proposals` comes by
+    now and then only."""
     if decision.state != DecisionState.PROPOSED:
-        return
-    if decision.expires_at is not None and decision.expires_at <= timezone.now():
+        raise _decided_before(decision)
+    if decision.expires_at is not None and _is_late(decision, timezone.now()):
         until = utc_text(decision.expires_at)
         raise ConflictError(f"The proposal was to be decided until {until}. Nothing was changed.")
     runs = Run.objects.filter(job=decision.job_id, number=decision.run_number, state=RunState.RUNNING)
     if not runs.exists():
         which = f"Run {decision.run_number} of job {decision.job_id}"
         raise ConflictError(f"{which}, which it would move, does not run any more. Nothing was changed.")
+
+
+def _is_late(decision: MoveDecision, now: datetime) -> bool:
+    return decision.expires_at is not None and decision.expires_at <= now
 
 
 def _decided_before(decision: MoveDecision) -> ConflictError:
