@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.models import User
+from gridportal.base.errors import SeveralInputsError
 from gridportal.web.api_errors import WordedSerializer
 from scheduling.jobs.models import Job
 from scheduling.notices import notice_messages, selectors
@@ -136,9 +140,10 @@ class NoticeChoices(APIView):
     @extend_schema(request=SettingsSerializer, responses=SettingsSerializer)
     def patch(self, request: Request) -> Response:
         """Change what is named."""
-        asked = SettingsSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        return Response(_document(choices.change_settings(caller(request), asked.validated_data)))
+        person, asked = caller(request), SettingsSerializer(data=request.data)
+        if not asked.is_valid():
+            raise ValidationError({**asked.errors, **_other_errors(person, asked)})
+        return Response(_document(choices.change_settings(person, asked.validated_data)))
 
 
 class TestNotice(APIView):
@@ -175,6 +180,16 @@ def _visible(request: Request, pk: int) -> Job:
     rows = Job.objects.select_related("owner")
     job = get_object_or_404(rows, pk=pk)
     return job if request.user.has_perm("scheduling.view_job", job) else get_object_or_404(rows.none(), pk=pk)
+
+
+def _other_errors(person: User, asked: SettingsSerializer) -> dict[str, list[str]]:
+    """What else is wrong, in the members whose shape is right."""
+    if not isinstance(asked.initial_data, Mapping):
+        return {}
+    sent = {name: asked.initial_data[name] for name in asked.fields if name in asked.initial_data}
+    changes = {name: value for name, value in sent.items() if name not in asked.errors}
+    errors = choices.wrong_settings(person, changes)
+    return SeveralInputsError(errors).by_field() if errors else {}
 
 
 def _document(row: NoticeSettings) -> dict[str, Any]:

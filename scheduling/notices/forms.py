@@ -47,6 +47,11 @@ class NoticesForm(WordedForm):
         return [(kind, label, [(name, kind in kinds) for name, kinds in chosen.items()]) for kind, label in _CHOICES]
 
     @property
+    def kind_fields(self) -> list[Any]:
+        """The fields of kinds, which the page shows as one table."""
+        return [self[channel.value] for channel in Channel]
+
+    @property
     def address_fields(self) -> list[Any]:
         """The fields that are no kinds."""
         return [self[name] for name in ("email_address", "webhook_format", "webhook_url")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -16,7 +17,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from gridportal.accounts.caller import caller
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.models import User
-from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.errors import GridPortalError, InputError, SeveralInputsError
+from gridportal.web.form_errors import add_input_error
 from gridportal.web.paging import LongList, page_of
 from scheduling.jobs.models import Job
 from scheduling.notices import notice_messages, selectors
@@ -80,15 +82,21 @@ def notice_settings(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _settings_page(request, NoticesForm.of(selectors.settings_of(person)))
     form = NoticesForm(request.POST)
-    if form.is_valid():
-        try:
-            choices.change_settings(person, form.cleaned_data)
-        except InputError as error:
-            form.add_error(error.field if error.field in form.fields else None, str(error))
-        else:
-            messages.success(request, "From now on you are told what is chosen here.")
-            return redirect("notice-settings")
-    return _settings_page(request, form, status=422)
+    if not form.is_valid():
+        _add(form, choices.wrong_settings(person, form.cleaned_data))
+        return _settings_page(request, form, status=422)
+    try:
+        choices.change_settings(person, form.cleaned_data)
+    except SeveralInputsError as error:
+        _add(form, error.errors)
+        return _settings_page(request, form, status=422)
+    messages.success(request, "From now on you are told what is chosen here.")
+    return redirect("notice-settings")
+
+
+def _add(form: NoticesForm, errors: Iterable[InputError]) -> None:
+    for error in errors:
+        add_input_error(form, error)
 
 
 @require_POST

@@ -7,6 +7,7 @@ checked, so that a name which changes its address in between leads nowhere else.
 from __future__ import annotations
 
 import http.client
+import queue
 import socket
 import ssl
 import threading
@@ -18,6 +19,8 @@ from scheduling.notices.core.webhook_address import WebhookAddress, first_permit
 #: Seconds for the whole request, however slowly the answer comes.
 TIME_LIMIT = 10.0
 _MOST_READ = 4096
+#: Seconds that whoever saves an address waits for its name.
+_LOOK_UP = 2.0
 #: Refusals that pass: busy, too early, too many.
 _PASSING = frozenset({408, 423, 425, 429})
 Resolve = Callable[[str, int], Sequence[str]]
@@ -26,6 +29,31 @@ Resolve = Callable[[str, int], Sequence[str]]
 def addresses_of(host: str, port: int) -> list[str]:
     """What the name leads to. Raises OSError."""
     return list(dict.fromkeys(str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+
+
+def leads_inside(
+    address: WebhookAddress,
+    allowed: Sequence[str] = (),
+    *,
+    resolve: Resolve = addresses_of,
+    seconds: float = _LOOK_UP,
+) -> bool:
+    """Whether it is known to lead into a network that is not permitted. Of a name that leads nowhere now, or is not
+    found in time, that is not known: it is looked up whenever something is sent."""
+    found: queue.SimpleQueue[Sequence[str]] = queue.SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            found.put(resolve(address.host, address.port))
+        except (OSError, UnicodeError):
+            found.put(())
+
+    threading.Thread(target=look_up, daemon=True).start()
+    try:
+        addresses = found.get(timeout=seconds)
+    except queue.Empty:
+        return False
+    return bool(addresses) and not first_permitted(addresses, allowed)
 
 
 def send(

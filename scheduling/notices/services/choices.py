@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
@@ -12,9 +13,10 @@ from django.utils import timezone
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
-from gridportal.base.errors import BusyError, InputError
+from gridportal.base.errors import BusyError, InputError, SeveralInputsError
 from scheduling.jobs.models import Job
 from scheduling.notices import selectors
+from scheduling.notices.adapters.webhook import leads_inside
 from scheduling.notices.core.notice_kinds import CHOSEN, JobChoice, NoticeKind, WebhookFormat
 from scheduling.notices.core.webhook_address import WebhookAddress
 from scheduling.notices.models import JobNotices, Notice, NoticeSettings
@@ -24,23 +26,60 @@ _KINDS = [kind.value for kind in CHOSEN]
 _FORMATS = [each.value for each in WebhookFormat]
 #: Seconds between two tests of one person.
 _BETWEEN_TESTS = 10
+#: What a webhook takes and where it is hang together.
+_PAIR = frozenset({"webhook_url", "webhook_format"})
 
 
-@transaction.atomic
 def change_settings(person: User, changes: Mapping[str, Any]) -> NoticeSettings:
-    """Change what is named in `changes`. Raises InputError that names the field, and changes nothing then."""
-    NoticeSettings.objects.get_or_create(person=person)
-    row = NoticeSettings.objects.select_for_update().get(person=person)
-    for name, value in changes.items():
-        if name not in _CHECKS:
-            raise InputError("notices", name, "one of " + ", ".join(_CHECKS))
-        setattr(row, name, _CHECKS[name](name, value))
-    if row.webhook_url:
-        WebhookAddress.parse(row.webhook_url, WebhookFormat(row.webhook_format))
-    row.save()
-    lists = {name: getattr(row, name) for name in ("page", "email", "webhook")}
-    audit(person, "person.change_notices", person, **lists, address=row.email_address, format=row.webhook_format)
+    """Change what is named in `changes`. Raises SeveralInputsError with all that is wrong, and changes nothing then."""
+    if errors := wrong_settings(person, changes):
+        raise SeveralInputsError(errors)
+    with transaction.atomic():
+        NoticeSettings.objects.get_or_create(person=person)
+        row = NoticeSettings.objects.select_for_update().get(person=person)
+        for name, value in changes.items():
+            setattr(row, name, _CHECKS[name](name, value))
+        if row.webhook_url:  # the other half of the pair may have changed meanwhile
+            WebhookAddress.parse(row.webhook_url, WebhookFormat(row.webhook_format))
+        row.save()
+        lists = {name: getattr(row, name) for name in ("page", "email", "webhook")}
+        audit(person, "person.change_notices", person, **lists, address=row.email_address, format=row.webhook_format)
     return row
+
+
+def wrong_settings(person: User, changes: Mapping[str, Any]) -> list[InputError]:
+    """What is wrong with these changes, one error a field. A new webhook is looked up, for two seconds at most."""
+    errors = [error for name, value in changes.items() if (error := _error_in(_check_setting, name, value))]
+    fields = {error.field for error in errors}
+    if changes.keys() & _PAIR and not fields & _PAIR:
+        before = selectors.settings_of(person)
+        both = [changes.get(name, getattr(before, name)) for name in ("webhook_url", "webhook_format")]
+        if error := _error_in(_check_webhook, *both):
+            errors.append(error)
+    return errors
+
+
+def _error_in(check: Callable[[str, Any], object], name: str, value: Any) -> InputError | None:
+    try:
+        check(name, value)
+    except InputError as error:
+        return error
+    return None
+
+
+def _check_setting(name: str, value: Any) -> None:
+    if name not in _CHECKS:
+        raise InputError("notices", name, "one of " + ", ".join(_CHECKS))
+    _CHECKS[name](name, value)
+
+
+def _check_webhook(url: str, format: str) -> None:
+    if not url:
+        return
+    address = WebhookAddress.parse(url, WebhookFormat(format))
+    if leads_inside(address, settings.PORTAL.webhook_networks):
+        accepted = f"a public address; {address.host} is in a private network, which an administrator may allow "
+        raise InputError("webhook_url", "…", accepted + "(GRIDPORTAL_WEBHOOK_NETWORKS)")
 
 
 @transaction.atomic

@@ -171,12 +171,36 @@ def test_a_redirect_is_not_followed(people: Any, job: Job, hook: Hook) -> None:
 def test_a_private_network_is_refused_unless_an_administrator_allows_it(
     people: Any, job: Job, hook: Hook, settings: Any
 ) -> None:
-    settings.PORTAL = settings.PORTAL.model_copy(update={"webhook_networks": ()})
     tell(people, job, webhook=["failed"], webhook_url=hook.address)
+    settings.PORTAL = settings.PORTAL.model_copy(update={"webhook_networks": ()})
     assert send() == 0
     assert hook.requests == []
     row = Delivery.objects.get()
     assert (row.state, "is in a private network" in row.error) == ("given up", True)
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1", "10.1.2.3", "169.254.169.254", "[::1]", "[fe80::1]", "2130706433"]
+)
+def test_no_address_inside_is_saved_unless_an_administrator_allows_its_network(people: Any, host: str) -> None:
+    with pytest.raises(InputError, match=r"is in a private network.*GRIDPORTAL_WEBHOOK_NETWORKS") as refused:
+        choices.change_settings(people["user"], {"webhook_url": f"http://{host}/x"})
+    assert refused.value.field == "webhook_url"
+
+
+def test_what_is_allowed_and_a_name_that_leads_nowhere_now_are_saved(people: Any, hook: Hook) -> None:
+    choices.change_settings(people["user"], {"webhook_url": hook.address})
+    name = WebhookAddress.parse("https://name.example/")
+    held = threading.Event()
+
+    def late(host: str, port: int) -> list[str]:
+        held.wait(60)
+        return ["10.0.0.1"]
+
+    assert webhook.leads_inside(name, resolve=lambda host, port: ["93.184.215.14", "10.0.0.1"])
+    assert not webhook.leads_inside(name, resolve=lambda host, port: [])
+    assert not webhook.leads_inside(name, resolve=late, seconds=0.05)
+    held.set()
 
 
 def test_the_address_that_was_checked_is_the_one_that_is_connected_to(hook: Hook) -> None:

@@ -71,6 +71,26 @@ def test_choices_are_kept_and_errors_stand_beside_their_field(client_as: Any, pe
     assert "No e-mail can be sent" in page
 
 
+def test_all_wrong_fields_are_told_at_once_on_the_page_and_over_rest(client_as: Any, people: Any) -> None:
+    client = client_as("user")
+    sent = {
+        "page": ["nonsense"],
+        "email_address": "nobody",
+        "webhook_url": "http://127.0.0.1:8/",
+        "webhook_format": "json",
+    }
+    answer = client.post("/notices/settings", sent)
+    page = words(answer)
+    assert answer.status_code == 422
+    for sentence in ("page: Enter one of", "Enter an e-mail address", "127.0.0.1 is in a private network"):
+        assert sentence.lower() in page.lower()
+    answer = client.patch("/api/notices/settings", sent, "application/json")
+    assert (answer.status_code, sorted(answer.json())) == (400, ["email_address", "page", "webhook_url"])
+    answer = client.patch("/api/notices/settings", {**sent, "webhook_format": "teams"}, "application/json")
+    assert sorted(answer.json()) == ["email_address", "page", "webhook_format"]
+    assert selectors.settings_of(people["user"]).pk is None
+
+
 def test_the_page_of_a_job_has_the_choice_for_it(client_as: Any, job: Job, people: Any) -> None:
     client = client_as("user")
     answer = client.post(f"/jobs/{job.pk}/notices", {"choice": "none"}, follow=True)
