@@ -34,15 +34,20 @@ def _bound(field: object, name: str) -> Any:
     return bound() if callable(bound) else bound
 
 
-def one_of(labels: Iterable[str], most: int | None = None) -> str:
-    """A choice; of more than `most` the first ones are named.
+def one_of(labels: Iterable[str], most: int | None = None, total: int | None = None) -> str:
+    """A choice; of more than `most` the first ones are named, and how many more there are. `total`: how many there are,
+    where `labels` has only the first.
 
     >>> one_of(["a", "b"]), one_of(["a", "b", "c"], 2), one_of([])
-    ('one of a, b', 'one of a, b, ...', 'a choice: there is none yet')
+    ('one of a, b', 'one of a, b and 1 more', 'a choice: there is none yet')
+    >>> one_of(["a", "b"], 2, 14)
+    'one of a, b and 12 more'
     """
-    named = list(islice(labels, most + 1 if most is not None else None))
-    more = ", ..." if most is not None and len(named) > most else ""
-    return f"one of {', '.join(named[:most])}{more}" if named else "a choice: there is none yet"
+    left = iter(labels)
+    named = list(islice(left, most))
+    more = sum(1 for _ in left) if total is None else total - len(named)
+    end = f" and {more:,} more" if more > 0 else ""
+    return f"one of {', '.join(named)}{end}" if named else "a choice: there is none yet"
 
 
 def between(kind: str, low: float | None = None, high: float | None = None) -> str:

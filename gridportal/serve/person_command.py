@@ -177,11 +177,10 @@ def people(
     logs: Annotated[bool, typer.Option("--logs", help="Names from logs that were read, too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Everybody, with role and last sign-in."""
+    """Everybody by name, with role and last sign-in; who is switched off stands behind the others."""
     with database():
-        from gridportal.accounts.models import User
+        from gridportal.accounts import selectors
 
-        found = User.objects.order_by("username")
         rows: list[Mapping[str, Any]] = [
             {
                 "name": person.username,
@@ -189,7 +188,7 @@ def people(
                 "active": person.is_active,
                 "last_sign_in": _time(person.last_login),
             }
-            for person in (found if logs else found.filter(from_log=""))
+            for person in selectors.people(with_logs=logs)
         ]
     if as_json:
         typer.echo(json.dumps({"people": rows}))

@@ -52,8 +52,8 @@ def accepted(field: forms.Field) -> str:
     'one of A, B'
     """
     if isinstance(field, forms.ModelChoiceField):
-        rows = field.queryset[: _LISTED + 1] if field.queryset is not None else ()
-        return one_of((str(row) for row in rows), _LISTED)
+        rows = field.queryset
+        return one_of(map(str, rows[:_LISTED]), _LISTED, rows.count()) if rows is not None else one_of(())
     if isinstance(field, forms.ChoiceField):
         choices = cast("Iterable[tuple[Any, Any]]", field.choices)  # Django's forms make pairs of all that is given
         return one_of((str(label) for value, label in choices if value not in (None, "")), _LISTED)

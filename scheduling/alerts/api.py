@@ -9,12 +9,11 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer, valid_data
+from gridportal.web.api_errors import SlugField, WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from monitoring.clusters.models import Cluster
 from scheduling.alerts.alert_text import rule_text
@@ -64,7 +63,7 @@ class RuleChangeSerializer(WordedSerializer):
     """What is to change; what is not named stays."""
 
     name = serializers.CharField(max_length=80, required=False)
-    cluster = serializers.CharField(max_length=60, required=False)
+    cluster = SlugField(slug_field="name", queryset=Cluster.objects.order_by("name"), required=False)
     metric = serializers.CharField(max_length=40, required=False)
     subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
     above = serializers.BooleanField(required=False)
@@ -73,20 +72,12 @@ class RuleChangeSerializer(WordedSerializer):
     hold = serializers.IntegerField(required=False, min_value=0, max_value=changing_rules.MOST_HOLD)
     enabled = serializers.BooleanField(required=False)
 
-    def validate_cluster(self, name: str) -> Cluster:
-        """The row of this name."""
-        row = Cluster.objects.filter(name=name).first()
-        if row is None:
-            known = ", ".join(Cluster.objects.order_by("name").values_list("name", flat=True))
-            raise ValidationError(f"No cluster has this name. Enter one of {known}.")
-        return row
-
 
 class NewRuleSerializer(RuleChangeSerializer):
     """A new rule. Without `clear` alerts end at the level."""
 
     name = serializers.CharField(max_length=80)
-    cluster = serializers.CharField(max_length=60)
+    cluster = SlugField(slug_field="name", queryset=Cluster.objects.order_by("name"))
     metric = serializers.CharField(max_length=40)
     level = serializers.FloatField()
 

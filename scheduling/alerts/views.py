@@ -24,6 +24,7 @@ from scheduling.alerts.core.alert_states import AlertState
 from scheduling.alerts.forms import RuleForm
 from scheduling.alerts.models import AlertRule
 from scheduling.alerts.selectors import alert_rows
+from scheduling.alerts.selectors.alert_subjects import without_subject
 from scheduling.alerts.selectors.alert_values import AlertValues
 from scheduling.alerts.services import changing_rules
 
@@ -41,6 +42,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
     rows = alert_rows.alerts("" if show else AlertState.FIRING, text=text)
     page = page_of(LongList(rows), PER_PAGE, request.GET.get("page"))
     firing = alert_rows.alerts(AlertState.FIRING).count()
+    rules = list(alert_rows.rules())
     context = {
         "page": page,
         "rows": [alert_row(each) for each in page.object_list],
@@ -48,7 +50,8 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "show": show,
         "q": text,
         "firing": firing,
-        "rules": [(each, rule_text(each)) for each in alert_rows.rules()],
+        "rules": [(each, rule_text(each)) for each in rules],
+        "without_subject": without_subject(rules, timezone.now()),
         **list_context(request, "alerts"),
     }
     return render(request, "scheduling/alerts/list.html", context)
@@ -126,6 +129,7 @@ def _rule_page(request: HttpRequest, row: AlertRule, form: RuleForm, status: int
     context = {
         "rule": row,
         "finding": rule_text(row),
+        "without_subject": without_subject([row], timezone.now()),
         "form": form,
         "page": page,
         "rows": [alert_row(each) for each in page.object_list],

@@ -6,12 +6,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer, valid_data
+from gridportal.web.api_errors import SlugField, WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from monitoring.clusters.models import Cluster
 from scheduling.maintenance import selectors, services
@@ -31,24 +30,28 @@ class MaintenanceSerializer(serializers.ModelSerializer[MaintenanceWindow]):
         read_only_fields = fields
 
 
+class PlannedMaintenanceSerializer(MaintenanceSerializer):
+    """One that was planned just now."""
+
+    overlaps = serializers.ListField(
+        child=serializers.IntegerField(), read_only=True, help_text="Others then on one of these nodes."
+    )
+
+    class Meta(MaintenanceSerializer.Meta):
+        fields = (*MaintenanceSerializer.Meta.fields, "overlaps")  # type: ignore[assignment]  # one more
+        read_only_fields = fields  # type: ignore[assignment]  # the same
+
+
 class NewMaintenanceSerializer(WordedSerializer):
     """A new time."""
 
-    cluster = serializers.CharField(max_length=60)
+    cluster = SlugField(slug_field="name", queryset=Cluster.objects.order_by("name"))
     nodes = serializers.ListField(
         child=serializers.CharField(max_length=80), required=False, default=list, max_length=20_000
     )
     start = serializers.DateTimeField()
     end = serializers.DateTimeField()
     why = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
-
-    def validate_cluster(self, name: str) -> Cluster:
-        """The row of this name."""
-        row = Cluster.objects.filter(name=name).first()
-        if row is None:
-            known = ", ".join(Cluster.objects.order_by("name").values_list("name", flat=True))
-            raise ValidationError(f"No cluster has this name. Enter one of {known}.")
-        return row
 
 
 class AnnouncementSerializer(serializers.ModelSerializer[PageAnnouncement]):
@@ -80,12 +83,13 @@ class MaintenanceWindows(mixins.ListModelMixin, mixins.RetrieveModelMixin, views
     def get_queryset(self) -> QuerySet[MaintenanceWindow]:
         return selectors.windows(timezone.now())
 
-    @extend_schema(request=NewMaintenanceSerializer, responses={201: MaintenanceSerializer})
+    @extend_schema(request=NewMaintenanceSerializer, responses={201: PlannedMaintenanceSerializer})
     def create(self, request: Request) -> Response:
         """Plan one. No job is placed on its nodes that could run into it."""
         asked = valid_data(NewMaintenanceSerializer(data=request.data))
         row = services.plan_maintenance(caller(request), **asked)
-        return Response(MaintenanceSerializer(row).data, status=201)
+        overlaps = [each.pk for each in selectors.overlapping(row)]
+        return Response({**MaintenanceSerializer(row).data, "overlaps": overlaps}, status=201)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:

@@ -26,6 +26,13 @@ def windows(now: datetime) -> QuerySet[MaintenanceWindow]:
     return rows.order_by("start", "pk")
 
 
+def overlapping(window: MaintenanceWindow) -> list[MaintenanceWindow]:
+    """Others of the same cluster at the same time on one of the same nodes, in the order of their start. One query."""
+    rows = MaintenanceWindow.objects.filter(cluster=window.cluster_id, start__lt=window.end, end__gt=window.start)
+    others = rows.exclude(pk=window.pk).order_by("start", "pk")
+    return [row for row in others if row.planned.shares_nodes(window.planned)]
+
+
 def soon(now: datetime) -> QuerySet[MaintenanceWindow]:
     """Those that every page tells of: under way, or to begin within a day."""
     return windows(now).filter(end__gt=now, start__lte=now + _TOLD_BEFORE)

@@ -35,9 +35,12 @@ def plan_maintenance(
     _check_times(start, end, now)
     if end - start > _LONGEST:
         raise InputError("end", end.isoformat(), f"a time up to {_LONGEST.days} days after the start")
+    Cluster.objects.select_for_update().get(pk=cluster.pk)  # of two who plan the same at once, the second is told
+    names = list(dict.fromkeys(nodes))
+    _refuse_twice(cluster, names, start, end)
     row = MaintenanceWindow.objects.create(
         cluster=cluster,
-        nodes=list(dict.fromkeys(nodes)),
+        nodes=names,
         start=start,
         end=end,
         why=_line("why", why, 200),
@@ -97,6 +100,13 @@ def end_announcement(person: User, pk: int) -> None:
     elif row.end is None or row.end > now:
         row.end = now
         row.save(update_fields=["end"])
+
+
+def _refuse_twice(cluster: Cluster, nodes: Sequence[str], start: datetime, end: datetime) -> None:
+    for row in MaintenanceWindow.objects.filter(cluster=cluster, start=start, end=end):
+        if set(row.nodes) == set(nodes):
+            by = f" by {row.created_by}" if row.created_by else ""
+            raise InputError("start", start.isoformat(), f"another time or other nodes: this is planned already{by}")
 
 
 def _check_times(start: datetime, end: datetime, now: datetime) -> None:

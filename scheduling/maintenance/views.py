@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -10,12 +11,16 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
+from gridportal.base.moment_text import moment_text
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling.maintenance import selectors, services
 from scheduling.maintenance.forms import AnnouncementForm, MaintenanceForm
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
+
+#: So many overlaps are told one by one.
+_MOST_NOTED = 3
 
 
 @require_safe
@@ -37,6 +42,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         else:
             outcome = "is planned. No job is placed that could run into it."
             add_result(request, f"Maintenance of {row.cluster}", f"{reverse('maintenance')}#windows", outcome)
+            _note_overlaps(request, row)
             return redirect("maintenance")
     return _page(request, window=form, status=422)
 
@@ -75,6 +81,18 @@ def end_announcement(request: HttpRequest, pk: int) -> HttpResponse:
     services.end_announcement(caller(request), pk)
     add_result(request, "The announcement", f"{reverse('maintenance')}#announcements", "is shown no more.")
     return redirect("maintenance")
+
+
+def _note_overlaps(request: HttpRequest, row: MaintenanceWindow) -> None:
+    """Say which others are at that time on the same nodes."""
+    now, others = timezone.now(), selectors.overlapping(row)
+    for other in others[:_MOST_NOTED]:
+        times = f"from {moment_text(other.start, now)} to {moment_text(other.end, now)}"
+        named = ", ".join(other.nodes[:5]) + (" and more" if len(other.nodes) > 5 else "")
+        by = f", planned by {other.created_by}" if other.created_by else ""
+        messages.warning(request, f"It overlaps the maintenance of {named or 'all nodes'} {times}{by}.")
+    if len(others) > _MOST_NOTED:
+        messages.warning(request, f"It overlaps {len(others) - _MOST_NOTED} more.")
 
 
 def _page(

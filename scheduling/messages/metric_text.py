@@ -13,18 +13,21 @@ _HOUR, _MINUTE = 3600, 60
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """`label` stands before the name of what it is of. A value is `scale` of the `unit` that people write."""
+    """`label` stands before the name of what it is of. A value is `scale` of the `unit` that people write; it is
+    between `least` and `most`, where these are known."""
 
     label: str
     unit: str
     scale: float = 1.0
+    least: float | None = 0.0
+    most: float | None = None
 
 
 METRICS: Mapping[str, Metric] = {
-    LINK_USE: Metric("Use of the link", "%", 0.01),
+    LINK_USE: Metric("Use of the link", "%", 0.01, most=1.0),
     SILENCE: Metric("Silence of the agent of", "s"),
     WAITING: Metric("Longest wait of", "s"),
-    "cpu": Metric("Free processor of", "%", 0.01),
+    "cpu": Metric("Free processor of", "%", 0.01, most=1.0),
     "load": Metric("Load of", "processes"),
     "load_runs": Metric("Load of the portal's jobs on", "processes"),
     "memory_free": Metric("Free memory of", "GB", 1e9),
@@ -35,13 +38,13 @@ METRICS: Mapping[str, Metric] = {
     "rx": Metric("Traffic received by", "Mbit/s", 1e6),
     "ib_tx": Metric("InfiniBand traffic sent by", "Mbit/s", 1e6),
     "ib_rx": Metric("InfiniBand traffic received by", "Mbit/s", 1e6),
-    "gpu": Metric("Use of the GPUs of", "%", 0.01),
+    "gpu": Metric("Use of the GPUs of", "%", 0.01, most=1.0),
 }
 
 
 def metric_of(name: str) -> Metric:
     """How a metric is told; one that nobody described by its own name, in its own unit."""
-    return METRICS.get(name) or Metric(f"{name.replace('_', ' ').capitalize()} of", "")
+    return METRICS.get(name) or Metric(f"{name.replace('_', ' ').capitalize()} of", "", least=None)
 
 
 def value_text(name: str, value: float) -> str:

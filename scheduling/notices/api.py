@@ -186,8 +186,8 @@ def _other_errors(person: User, asked: SettingsSerializer) -> dict[str, list[str
     """What else is wrong, in the members whose shape is right."""
     if not isinstance(asked.initial_data, Mapping):
         return {}
-    sent = {name: asked.initial_data[name] for name in asked.fields if name in asked.initial_data}
-    changes = {name: value for name, value in sent.items() if name not in asked.errors}
+    sent = asked.initial_data.items()
+    changes = {name: value for name, value in sent if name in asked.fields and name not in asked.errors}
     errors = choices.wrong_settings(person, changes)
     return SeveralInputsError(errors).by_field() if errors else {}
 

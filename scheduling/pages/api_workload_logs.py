@@ -53,6 +53,6 @@ class WorkloadLogs(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Remove a log with its jobs, their figures in reports, and the people, groups and applications that nothing
         else uses. A worker does it: the log is not found any more once that is done. This cannot be undone."""
         row = self.get_object()
-        ask_removal(caller(request), row.name)
+        row.removing_at = ask_removal(caller(request), row.name).removing_at
         tasks.remove_log.delay_on_commit(row.name)
-        return Response(WorkloadLogSerializer(self.get_object()).data, status=202)
+        return Response(WorkloadLogSerializer(row).data, status=202)

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer, valid_data
+from gridportal.web.api_errors import SlugField, WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from scheduling.jobs.project_models import Project
 from scheduling.projects import budget_services
@@ -69,13 +69,7 @@ class _BudgetValues(WordedSerializer):
 class NewBudgetSerializer(_BudgetValues):
     """A new budget."""
 
-    project = serializers.SlugField(max_length=60)
-
-    def validate_project(self, name: str) -> Project:
-        """The row of this name."""
-        if (row := Project.objects.filter(name=name).first()) is None:
-            raise ValidationError("No project has this name.")
-        return row
+    project = SlugField(slug_field="name", queryset=Project.objects.order_by("name"))
 
 
 class ChangedBudgetSerializer(_BudgetValues):

@@ -11,6 +11,16 @@ const LABELS = {
 const SLOWER_HIDDEN = 10;
 const LONGEST = 10_000;
 
+/* What htmx tells as errors of a request that was cut; the mark says so where a region asks again by itself. */
+const CUT = new Set(["htmx:afterRequest", "htmx:sendError", "htmx:timeout"]);
+
+// htmx prints every event with an error, and asks its logger before.
+if (window.htmx) {
+  window.htmx.logger = (element, name, detail) => {
+    if (CUT.has(name) && element.matches?.("[data-live]")) detail.error = undefined;
+  };
+}
+
 for (const region of document.querySelectorAll("[data-live]")) follow(region);
 
 function follow(region) {

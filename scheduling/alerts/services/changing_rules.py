@@ -12,17 +12,21 @@ from django.utils import timezone
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
-from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.accepted_values import one_of
+from gridportal.base.errors import ConflictError, Described, InputError
 from monitoring.clusters.models import Cluster
 from scheduling.alerts.models import AlertRule
+from scheduling.alerts.selectors.alert_subjects import subjects
 from scheduling.alerts.selectors.alert_values import AlertValues
 from scheduling.alerts.services.judging_rules import end_all
-from scheduling.messages.metric_text import LINK_USE, SILENCE, WAITING
+from scheduling.messages.metric_text import metric_of, value_text
 
 #: So many rules, and so many seconds beyond a level or muted, at most.
 MOST_RULES, MOST_HOLD, MOST_MUTED = 200, 86_400, 30 * 86_400
 #: The largest level, in the unit of the series, on both sides of zero.
 MOST_LEVEL = 1e18
+#: So many metrics, nodes or links a sentence names.
+_NAMED = 12
 _FIELDS = ("name", "cluster", "metric", "subject", "above", "level", "clear", "hold", "enabled")
 #: What changes about a rule ends what it found before.
 _WATCHED = ("cluster_id", "metric", "subject", "above")
@@ -100,7 +104,8 @@ def _check(rule: AlertRule) -> None:
     if not rule.name or len(rule.name) > 80 or not rule.name.isprintable():
         raise InputError("name", rule.name[:80], "1 to 80 characters")
     if rule.cluster_id is None:
-        raise InputError("cluster", None, ", ".join(Cluster.objects.order_by("name").values_list("name", flat=True)))
+        names = Cluster.objects.order_by("name").values_list("name", flat=True)
+        raise InputError("cluster", None, one_of(names, _NAMED))
     for name in ("level", "clear"):
         value = getattr(rule, name)
         if not (math.isfinite(value) and abs(value) <= MOST_LEVEL):
@@ -110,13 +115,36 @@ def _check(rule: AlertRule) -> None:
         raise InputError("clear", rule.clear, f"a value {side} than the level")
     if not 0 <= rule.hold <= MOST_HOLD:
         raise InputError("hold", rule.hold, f"a whole number from 0 to {MOST_HOLD:,}")
-    known = AlertValues(rule.cluster, timezone.now()).metrics
-    if rule.metric not in known:
-        raise InputError("metric", rule.metric, "one of " + ", ".join(sorted(known)))
-    if rule.subject and rule.metric in (LINK_USE, SILENCE, WAITING):
-        values = AlertValues(rule.cluster, timezone.now()).of(rule.metric)
-        if rule.subject not in values:
-            raise InputError("subject", rule.subject, "nothing, or one of " + ", ".join(sorted(values)[:5]))
+    values = AlertValues(rule.cluster, timezone.now())
+    if rule.metric not in values.metrics:
+        raise InputError("metric", rule.metric, one_of(sorted(values.metrics), _NAMED))
+    _check_reach(rule)
+    if rule.subject:
+        known = subjects(rule.cluster, rule.metric, values)
+        if rule.subject not in known:
+            raise InputError("subject", rule.subject, f"nothing, or {one_of(sorted(known), _NAMED)}")
+
+
+def _check_reach(rule: AlertRule) -> None:
+    """No value lies beyond the last one that there is, and no alert ends at one that there is not."""
+    metric = metric_of(rule.metric)
+    for name in ("level", "clear"):
+        value = getattr(rule, name)
+        last = (metric.most if rule.above else metric.least) if name == "level" else None
+        is_below = metric.least is not None and value < metric.least
+        is_above = metric.most is not None and value > metric.most
+        if is_below or is_above or value == last:
+            sent = Described(f"{value:g}, which is {value_text(rule.metric, value)}")
+            raise InputError(name, sent, _reach(rule.metric, last))
+
+
+def _reach(name: str, last: float | None) -> str:
+    metric, parts = metric_of(name), []
+    if metric.least is not None:
+        parts.append(("more than " if metric.least == last else "at least ") + value_text(name, metric.least))
+    if metric.most is not None:
+        parts.append(("less than " if metric.most == last else "at most ") + value_text(name, metric.most))
+    return " and ".join(parts)
 
 
 def _facts(rule: AlertRule) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from django.utils.text import slugify
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, InputError, SeveralInputsError
+from gridportal.base.held_row import hold
 from scheduling.jobs.core import program_start
 from scheduling.jobs.core.program_start import ProgramKind
 from scheduling.jobs.models import Application
@@ -184,9 +185,8 @@ def publish_program(actor: User, application: Application, offered_at: datetime)
 
 def _hold(owner: User, application: Application) -> None:
     """Let nobody publish it until this is written: what was published meanwhile is not to become private again."""
-    rows = Application.objects.select_for_update().filter(pk=application.pk, owner=owner)
-    if not rows.values_list("pk", flat=True):
-        raise ConflictError(f"{application.name} is not yours any more: it was published, or removed.")
+    gone = "is not yours any more: it was published, or removed."
+    hold(application, application.name, gone=gone, owner=owner)
 
 
 @transaction.atomic

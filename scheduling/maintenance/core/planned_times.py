@@ -18,6 +18,10 @@ class PlannedTime:
     nodes: frozenset[str]
     why: str
 
+    def shares_nodes(self, other: PlannedTime) -> bool:
+        """Whether both are about a node."""
+        return not self.nodes or not other.nodes or not self.nodes.isdisjoint(other.nodes)
+
     def reaches(self, now: datetime, seconds: float | None) -> bool:
         """Whether a job that starts now and may take so many seconds (None: for ever) could run into it."""
         return now < self.end and (seconds is None or now + timedelta(seconds=seconds) > self.start)

@@ -14,7 +14,12 @@ from math import isfinite
 
 UNKNOWN = -1
 _HEADER = re.compile(r";\s*([A-Za-z][A-Za-z0-9 ]{0,40}?)\s*:\s*(.*)")
-_FIELDS = 18
+_NAMES = (
+    *("job number", "submit time", "wait time", "run time", "processors", "average cpu time", "used memory"),
+    *("asked processors", "asked time", "asked memory", "status", "person", "group", "program", "queue", "partition"),
+    *("preceding job", "think time"),
+)
+_FIELDS = len(_NAMES)
 _MOST = 1e12
 #: More than any job had: a hundred years, ten million processors.
 _MOST_SECONDS, _MOST_PROCESSORS = 3.2e9, 1e7
@@ -127,7 +132,7 @@ def _job(number: int, line: str) -> LogJob | BadLine:
     for place, word in enumerate(words, 1):
         value = _number(word)
         if value is None:
-            return BadLine(number, f"field {place} is {word[:20]!r}; accepted is a number, or -1 for unknown")
+            return _refused(number, place - 1, repr(word[:20]), f"a number of at most {_MOST:,.0f}, or -1 for unknown")
         values.append(value)
     return _read(number, values)
 
@@ -140,27 +145,30 @@ def _number(word: str) -> float | None:
     return value if isfinite(value) and abs(value) < _MOST else None
 
 
-def _too_much(values: list[float]) -> str:
-    """Which value no job can have; empty for none."""
-    bounds = (("time of submission", 1), ("waiting", 2), ("running", 3), ("processors", 4), ("asked processors", 7))
-    for name, at in bounds:
-        most = _MOST_PROCESSORS if "processors" in name else _MOST_SECONDS
+def _refused(line: int, at: int, value: str, accepted: str) -> BadLine:
+    return BadLine(line, f"field {at + 1} ({_NAMES[at]}) is {value}; accepted is {accepted}")
+
+
+def _too_much(line: int, values: list[float]) -> BadLine | None:
+    """The first value that no job can have."""
+    for at in (1, 2, 3, 4, 7):
+        most, unit = (_MOST_PROCESSORS, "processors") if "processors" in _NAMES[at] else (_MOST_SECONDS, "seconds")
         if values[at] > most:
-            return f"its {name} is {values[at]:g}; accepted is at most {most:g}"
-    return ""
+            return _refused(line, at, f"{values[at]:g}", f"at most {most:,.0f} {unit}")
+    return None
 
 
 def _read(line: int, values: list[float]) -> LogJob | BadLine:
     number, submitted, waited, ran, processors = (values[at] for at in (0, 1, 2, 3, 4))
     if number < 1 or number != int(number):
-        return BadLine(line, f"its number is {number:g}; accepted is a whole number from 1 on")
+        return _refused(line, 0, f"{number:g}", "a whole number from 1")
     if submitted < 0:
-        return BadLine(line, f"its time of submission is {submitted:g}; accepted are seconds from 0 on")
-    if too_much := _too_much(values):
-        return BadLine(line, too_much)
+        return _refused(line, 1, f"{submitted:g}", "seconds from 0")
+    if too_much := _too_much(line, values):
+        return too_much
     status = int(values[10])
     if status not in list(LogStatus):
-        return BadLine(line, f"its status is {status}; accepted are -1 to 5")
+        return _refused(line, 10, str(status), "a whole number from -1 to 5")
     job = LogJob(
         line=line,
         number=int(number),

@@ -60,6 +60,9 @@ def test_a_rule_is_made_from_the_form_and_told_in_a_sentence(client_as: Any, clu
         ("minutes", "-1", "Enter a number from 0"),
         ("subject", "n1>n9", "Enter nothing, or one of n1&gt;n2."),
         ("name", "", "required"),
+        ("level", "120", "Enter at least 0 % and less than 100 %."),
+        ("level", "100", "Enter at least 0 % and less than 100 %."),
+        ("clear", "-1", "Enter at least 0 % and at most 100 %."),
     ],
 )
 def test_a_wrong_value_is_told_beside_its_field(
@@ -69,6 +72,27 @@ def test_a_wrong_value_is_told_beside_its_field(
     assert answer.status_code == 422
     assert sentence in words(answer)
     assert not AlertRule.objects.exists()
+
+
+def test_a_rule_on_a_figure_of_a_node_names_a_node_that_there_is(client_as: Any, cluster: Any) -> None:
+    record_readings("grid", "agent", [Sample("n1", "cpu", timezone.now().timestamp(), 0.5)])
+    client, rule = client_as("operator"), RULE | {"metric": "cpu", "above": False, "clear": 0.6}
+    answer = client.post("/api/alert-rules", rule | {"subject": "n9"}, content_type="application/json")
+    assert answer.json() == {"subject": ["subject is 'n9'; accepted is nothing, or one of n1, n2."]}
+    answer = client.post("/api/alert-rules", rule | {"level": 0}, content_type="application/json")
+    assert answer.json() == {"level": ["level is 0, which is 0 %; accepted is more than 0 % and at most 100 %."]}
+    assert client.post("/api/alert-rules", rule | {"subject": "n2"}, content_type="application/json").status_code == 201
+
+
+def test_a_rule_whose_link_a_new_topology_has_not_is_told(client_as: Any, cluster: Any) -> None:
+    rule = AlertRule.objects.create(
+        name="busy", cluster=cluster, metric="link_use", level=0.5, clear=0.5, subject="n1>n2"
+    )
+    client = client_as("operator")
+    assert "has no n1&gt;n2 now" not in words(client.get("/alerts/"))
+    cluster.links.all().delete()
+    assert "grid has no n1&gt;n2 now" in words(client.get("/alerts/"))
+    assert "so this rule cannot fire" in words(client.get(rule.get_absolute_url()))
 
 
 def test_what_fires_is_on_the_page_and_on_the_chart_of_its_link(client_as: Any, cluster: Any) -> None:
@@ -158,6 +182,8 @@ def test_what_rest_refuses_names_the_field(client_as: Any, cluster: Any, field: 
     answer = client_as("operator").post("/api/alert-rules", RULE | {field: value}, content_type="application/json")
     assert answer.status_code == 400
     assert word in answer.json()
+    if field == "cluster":
+        assert answer.json()[field] == ["cluster is 'elsewhere'; accepted is one of grid."]
 
 
 def test_two_rules_cannot_have_one_name(client_as: Any, cluster: Any) -> None:

@@ -93,6 +93,23 @@ def test_a_wrong_value_is_told_beside_its_field(
     assert not MaintenanceWindow.objects.exists()
 
 
+def test_the_same_twice_is_refused_and_an_overlap_on_the_same_nodes_is_told(client_as: Any, cluster: Cluster) -> None:
+    client = client_as("operator")
+    form = {"cluster": cluster.pk, "nodes": "n1 n3", "start": field(1), "end": field(3), "why": ""}
+    client.post("/maintenance/windows", form)
+    again = client.post("/maintenance/windows", form | {"nodes": "n3 n1"})
+    assert "Enter another time or other nodes: this is planned already by operator." in words(again)
+    apart = words(client.post("/maintenance/windows", form | {"nodes": "n2"}, follow=True))
+    later_on = words(client.post("/maintenance/windows", form | {"start": field(3), "end": field(4)}, follow=True))
+    assert "It overlaps" not in apart + later_on
+    page = words(client.post("/maintenance/windows", form | {"nodes": "n3", "end": field(4)}, follow=True))
+    assert "It overlaps the maintenance of n1, n3 from" in page
+    assert "planned by operator." in page
+    sent = {"cluster": "grid", "start": later(1).isoformat(), "end": later(2).isoformat()}
+    made = client.post("/api/maintenance-windows", sent, content_type="application/json").json()
+    assert len(made["overlaps"]) == 3
+
+
 def test_what_is_under_way_ends_now_and_stays_in_the_list(client_as: Any, cluster: Cluster) -> None:
     row = window(cluster, -1, 1)
     client_as("operator").post(f"/maintenance/windows/{row.pk}/end")

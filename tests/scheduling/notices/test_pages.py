@@ -87,7 +87,7 @@ def test_all_wrong_fields_are_told_at_once_on_the_page_and_over_rest(client_as: 
     answer = client.patch("/api/notices/settings", sent, "application/json")
     assert (answer.status_code, sorted(answer.json())) == (400, ["email_address", "page", "webhook_url"])
     answer = client.patch("/api/notices/settings", {**sent, "webhook_format": "teams"}, "application/json")
-    assert sorted(answer.json()) == ["email_address", "page", "webhook_format"]
+    assert sorted(answer.json()) == ["email_address", "page", "webhook_format", "webhook_url"]
     assert selectors.settings_of(people["user"]).pk is None
 
 
