@@ -1,4 +1,5 @@
-"""Bandwidth as people write and read it: `50M` in, `62 Mbit/s` out. Values inside are always bit/s."""
+"""Bandwidth, shares and hours as people write and read them: `50M` in, `62 Mbit/s` out. Bandwidth inside is always
+bit/s."""
 
 from __future__ import annotations
 
@@ -46,6 +47,18 @@ def share_text(fraction: float) -> str:
     ('40 %', '33.3 %', 'under 0.01 %')
     """
     return "under 0.01 %" if 0 < fraction < 1e-4 else f"{_digits(100 * fraction)} %"
+
+
+def hours_text(hours: float) -> str:
+    """Hours with two digits behind the point; few ones with as many, up to four, as one that is not 0 needs.
+
+    >>> hours_text(1234.5), hours_text(0.25), hours_text(0.004), hours_text(0.00028), hours_text(0.0)
+    ('1,234.50', '0.25', '0.004', '0.0003', '0.00')
+    """
+    size = abs(hours)
+    if size < 0.00005 or size >= 0.0995:
+        return f"{hours:,.2f}"
+    return f"{hours:.{4 if size < 0.00095 else 3}f}"
 
 
 def _digits(value: float) -> str:

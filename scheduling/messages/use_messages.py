@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from gridportal.base.rates import hours_text
 from gridportal.base.reasons import Code
 from scheduling.messages.registry import says
 
 
 @says(Code.BUDGET_LOW)
 def _(project: str, used: float, allocated: float, ends: str) -> str:
-    left = f"{allocated - used:,.2f} are left until {ends}"
-    return f"Project {project} has used {used:,.2f} of its {allocated:,.2f} node-hours; {left}."
+    left = f"{hours_text(allocated - used)} are left until {ends}"
+    return f"Project {project} has used {hours_text(used)} of its {hours_text(allocated)} node-hours; {left}."
 
 
 @says(Code.BUDGET_USED_UP)
 def _(project: str, used: float, allocated: float, ends: str, refuses: bool) -> str:
     after = f"New jobs are refused until {ends}." if refuses else "Jobs go on all the same."
-    return f"Project {project} has used {used:,.2f} of its {allocated:,.2f} node-hours. {after}"
+    return f"Project {project} has used {hours_text(used)} of its {hours_text(allocated)} node-hours. {after}"
 
 
 @says(Code.BUDGET_USED_UP_WAITS)
 def _(project: str, used: float, allocated: float, ends: str) -> str:
-    figures = f"Project {project} has used {used:,.2f} of its {allocated:,.2f} node-hours."
+    figures = f"Project {project} has used {hours_text(used)} of its {hours_text(allocated)} node-hours."
     return f"{figures} New jobs wait until its budget is raised, or its time is over ({ends})."
 
 

@@ -54,9 +54,9 @@ def _state(budget: Budget, time: int, jobs: list[OpenJob]) -> BudgetState:
 
 
 def open_jobs(now: datetime) -> Mapping[int, list[OpenJob]]:
-    """The jobs of each project that run or wait. Reads the jobs that are not over, by their state."""
+    """The jobs of each project that run or wait. Reads the jobs that are not over, which an index has."""
     found: dict[int, list[OpenJob]] = {}
-    rows = Job.objects.filter(state__in=[state.value for state in ACTIVE]).order_by()
+    rows = Job.objects.filter(ended_at=None, state__in=[state.value for state in ACTIVE]).order_by()
     for project, nodes, limit, began in rows.values_list("project_id", "node_count", "time_limit", "started_at"):
         if project is not None:
             ran = max(0.0, (now - began).total_seconds()) if began else 0.0

@@ -12,7 +12,8 @@ from scheduling.notices.core.notice_kinds import NoticeKind
 from scheduling.notices.models import Notice
 from scheduling.reports.report_pdf import pdf
 from scheduling.reports.report_section import Section
-from scheduling.reports.report_tabs import seen_by
+from scheduling.reports.report_tabs import ALL_TABS, file_of, seen_by
+from scheduling.usage.period_sums import read_once
 from scheduling.usage.ranges import Range
 
 #: So many sentences of a report stand in the letter itself.
@@ -32,11 +33,12 @@ def letter(notice: Notice, base: str) -> Letter:
     stop = "To get it no more, open the link and choose Stop."
     title = f"{plain.title}, {begin:%Y-%m-%d} to {until:%Y-%m-%d}"
     document = pdf(f"Usage report: {notice.report.name}", f"{begin:%Y-%m-%d} to {until:%Y-%m-%d} UTC", sections)
-    file = Attachment(f"report-{begin:%Y-%m-%d}.pdf", "application", "pdf", document)
+    file = Attachment(file_of(ALL_TABS, Range(begin, until), "pdf"), "application", "pdf", document)
     return replace(plain, title=title, text="\n\n".join([plain.text, *findings, stop]), attachments=(file,))
 
 
 def _sections(notice: Notice, span: Range) -> list[Section]:
     seen = seen_by(notice.person)
     tabs: list[Any] = notice.report.tabs if notice.report else []
-    return [section for name in tabs if name in seen for section in seen[name].sections(notice.person, span)]
+    with read_once():
+        return [section for name in tabs if name in seen for section in seen[name].sections(notice.person, span)]

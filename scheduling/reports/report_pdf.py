@@ -13,6 +13,12 @@ from scheduling.reports.report_section import MOST_ROWS, Section
 #: Fonts that come with reportlab and know more letters than those that every PDF reader has.
 _FONTS = {"Report": "Vera.ttf", "Report-Bold": "VeraBd.ttf"}
 _MARGIN = 48
+#: What a cell leaves free at its left and right together.
+_PADDING = 8
+#: Of a table's width texts have this part at least where they need it.
+_LEAST = 0.25
+#: Of the letters in a table, in points.
+_SIZE = 8
 
 
 def pdf(title: str, subtitle: str, sections: Sequence[Section]) -> bytes:
@@ -47,19 +53,47 @@ def _table(section: Section, styles: Any, width: float) -> Any:
     from reportlab.lib import colors
     from reportlab.platypus import Table
 
+    shown = section.shown
+    widths = _widths(section, shown, width)
     cells = [[_paragraph(head.label, styles["number" if head.number else "head"]) for head in section.heads]]
-    for row in section.shown:
-        heads = zip(row, section.heads, strict=True)
-        cells.append([_paragraph(text, styles["right" if head.number else "cell"]) for text, head in heads])
-    wide = sum(1 if head.number else 2 for head in section.heads)
-    widths = [width * (1 if head.number else 2) / wide for head in section.heads]
+    kinds = [styles["right" if head.number else "cell"] for head in section.heads]
+    columns = [(room - _PADDING, kind) for room, kind in zip(widths, kinds, strict=True)]
+    cells += [[_cell(text, *column) for text, column in zip(row, columns, strict=True)] for row in shown]
     line, grey = colors.HexColor("#e1e5ea"), colors.HexColor("#868f99")
     style: list[tuple[Any, ...]] = [
         ("LINEBELOW", (0, 0), (-1, -1), 0.4, line),
         ("LINEBELOW", (0, 0), (-1, 0), 0.8, grey),
     ]
     style += [("TOPPADDING", (0, 0), (-1, -1), 2), ("BOTTOMPADDING", (0, 0), (-1, -1), 2)]
+    style += [("LEFTPADDING", (0, 0), (-1, -1), _PADDING / 2), ("RIGHTPADDING", (0, 0), (-1, -1), _PADDING / 2)]
+    style += [("FONT", (0, 1), (-1, -1), "Report", _SIZE, 10), ("VALIGN", (0, 0), (-1, -1), "TOP")]
+    style += [("ALIGN", (at, 1), (at, -1), "RIGHT") for at, head in enumerate(section.heads) if head.number]
     return Table(cells, colWidths=widths, repeatRows=1, style=style)
+
+
+def _widths(section: Section, shown: Sequence[Sequence[str]], width: float) -> list[float]:
+    """Of the columns, `width` together: numbers what they need, so that few cells are broken; texts share the rest."""
+    needed = []
+    for head, cells in zip(section.heads, zip(*shown, strict=True), strict=True):
+        in_head = max(_width(word, "Report-Bold") for word in head.label.split())
+        needed.append(_PADDING + max(in_head, *(_width(text, "Report") for text in cells)))
+    texts = [at for at, head in enumerate(section.heads) if not head.number] or list(range(len(needed)))
+    of_texts = sum(needed[at] for at in texts)
+    rest = width - sum(needed) + of_texts
+    if rest < min(of_texts, _LEAST * width):  # too many numbers: all columns give
+        return [width * each / sum(needed) for each in needed]
+    return [each * rest / of_texts if at in texts else each for at, each in enumerate(needed)]
+
+
+def _width(text: str, font: str) -> float:
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+
+    return float(stringWidth(text, font, _SIZE))
+
+
+def _cell(text: str, room: float, style: Any) -> Any:
+    """A text that fits on one line as it is; only a longer one is broken, which takes many times as long."""
+    return text if _width(text, style.fontName) <= room + 0.01 else _paragraph(text, style)
 
 
 def _styles() -> dict[str, Any]:
@@ -77,10 +111,10 @@ def _styles() -> dict[str, Any]:
         "heading": ParagraphStyle("heading", bold, fontSize=12, leading=16, spaceBefore=14),
         "finding": ParagraphStyle("finding", plain, fontSize=10, leading=14, spaceAfter=6),
         "soft": ParagraphStyle("soft", plain, fontSize=8, leading=11, textColor="#545d68", spaceBefore=3),
-        "head": ParagraphStyle("head", bold, fontSize=8, leading=10),
-        "number": ParagraphStyle("number", bold, fontSize=8, leading=10, alignment=2),
-        "cell": ParagraphStyle("cell", plain, fontSize=8, leading=10),
-        "right": ParagraphStyle("right", plain, fontSize=8, leading=10, alignment=2),
+        "head": ParagraphStyle("head", bold, fontSize=_SIZE, leading=10),
+        "number": ParagraphStyle("number", bold, fontSize=_SIZE, leading=10, alignment=2),
+        "cell": ParagraphStyle("cell", plain, fontSize=_SIZE, leading=10),
+        "right": ParagraphStyle("right", plain, fontSize=_SIZE, leading=10, alignment=2),
     }
 
 

@@ -95,13 +95,26 @@ def _number_text(cell: Cell, value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture of one figure: bars by name, or a line over time; `before`: the same of the time before, in order."""
+    """A picture of one figure: bars by name, or a line over time; `before`: the same of the time before, in order. The
+    names of a line are days, 2026-11-27, or moments in UTC, 2026-11-27 05:00."""
 
     label: str
     names: tuple[str, ...]
     values: tuple[float, ...]
     before: tuple[float, ...] = ()
     is_line: bool = False
+
+    @property
+    def short_names(self) -> tuple[str, ...]:
+        """The names; of moments of one day the time of day alone, of two days without the year.
+
+        >>> Chart("", ("2026-11-27 05:00", "2026-11-27 06:00"), (1.0, 2.0), is_line=True).short_names
+        ('05:00', '06:00')
+        """
+        days = {name.partition(" ")[0] for name in self.names}
+        if not self.is_line or not all(" " in name for name in self.names):
+            return self.names
+        return tuple(name.partition(" ")[2] if len(days) == 1 else name[len("2026-") :] for name in self.names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gridportal.accounts.models import User
 from scheduling.reports.budget_tables import budget_sections
+from scheduling.reports.core.report_file_names import file_name
 from scheduling.reports.fate_tables import fate_sections
 from scheduling.reports.outcome_tables import move_sections, network_sections, slowdown_sections
 from scheduling.reports.report_section import Section
@@ -15,10 +16,11 @@ from scheduling.usage.ranges import Range
 
 
 class Tab(NamedTuple):
-    """Its name for people, what it shows of a time to a person; whether plain users may see it, of their own jobs
-    alone; and whether it has tables of use, with columns to choose among."""
+    """Its name for people and of its files, what it shows of a time to a person; whether plain users may see it, of
+    their own jobs alone; and whether it has tables of use, with columns to choose among."""
 
     label: str
+    file: str
     sections: Callable[[User, Range], list[Section]]
     is_own: bool = False
     has_use: bool = False
@@ -29,15 +31,24 @@ class Tab(NamedTuple):
 
 
 TABS = {
-    "people": Tab("People and time", people_sections, is_own=True, has_use=True),
-    "programs": Tab("Applications and sizes", program_sections, is_own=True, has_use=True),
-    "places": Tab("Clusters, sites, nodes", place_sections, is_own=True, has_use=True),
-    "waiting": Tab("Waiting and failures", fate_sections, is_own=True),
-    "budgets": Tab("Budgets", budget_sections, is_own=True),
-    "network": Tab("Links", network_sections),
-    "slowdown": Tab("Slowdown", slowdown_sections),
-    "moves": Tab("Moves", move_sections),
+    "people": Tab("People and time", "usage-by-person", people_sections, is_own=True, has_use=True),
+    "programs": Tab("Applications and sizes", "usage-by-application", program_sections, is_own=True, has_use=True),
+    "places": Tab("Clusters, sites, nodes", "usage-by-cluster", place_sections, is_own=True, has_use=True),
+    "waiting": Tab("Waiting and failures", "waiting-and-failures", fate_sections, is_own=True),
+    "budgets": Tab("Budgets", "budgets", budget_sections, is_own=True),
+    "network": Tab("Links", "links", network_sections),
+    "slowdown": Tab("Slowdown", "slowdown", slowdown_sections),
+    "moves": Tab("Moves", "moves", move_sections),
 }
+
+
+#: The name of a file with several of them.
+ALL_TABS = "usage-report"
+
+
+def file_of(what: str, span: Range, ending: str) -> str:
+    """The name of a file about this time."""
+    return file_name(what, span.begin, span.until, ending, in_days=span.is_in_days)
 
 
 def seen_by(person: User) -> dict[str, Tab]:

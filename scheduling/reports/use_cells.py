@@ -33,7 +33,7 @@ NOTE = (
 
 def hours(time: int) -> float:
     """Microseconds as hours."""
-    return round(time / _HOUR, 3)
+    return round(time / _HOUR, 4)
 
 
 def waiting(figures: Figures, share: float) -> float | None:

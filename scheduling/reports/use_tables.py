@@ -32,6 +32,7 @@ from scheduling.reports.use_cells import (
     waiting,
 )
 from scheduling.usage import period_sums
+from scheduling.usage.core import hourly
 from scheduling.usage.core.use_parts import Figures, UseKey, UsePart, together
 from scheduling.usage.ranges import Range
 
@@ -158,7 +159,7 @@ def _groups(people: Named) -> dict[str, Figures]:
 
 def _time(person: User, span: Range, whole: Figures, people: int) -> Section:
     days = period_sums.uses_by_day(person, span)
-    then = period_sums.uses_by_day(person, span.before, with_spread=False)
+    then = period_sums.uses_by_day(person, span.before, with_spread=False) if span.is_in_days else {}
     nodes = sum(cluster_nodes().values())
     values = tuple((day.isoformat(), *use_cells(each, whole)) for day, each in days.items())
     finding = (
@@ -169,7 +170,7 @@ def _time(person: User, span: Range, whole: Figures, people: int) -> Section:
     finding += f": {share_text(part)} of what the {nodes} nodes could give" if part is not None and part <= 1 else ""
     busiest = max(days.items(), key=lambda item: item[1].node_time, default=None)
     finding += f"; most on {_day(busiest[0])}, {hours_text(busiest[1].node_time / _HOUR)}." if busiest else "."
-    chart = _trend(days, then, span)
+    chart = _trend(days, then, span) if span.is_in_days else _short_trend(person, span)
     return Section("time", "By day", finding, (Head("day", "Day, UTC"), *USE), values, NOTE if values else "", chart)
 
 
@@ -184,6 +185,19 @@ def _trend(days: Mapping[date, Figures], then: Mapping[date, Figures], span: Ran
         return None
     names = tuple((span.begin.date() + timedelta(days=step * at)).isoformat() for at in range(count))
     label = "Node-hours a day" if step == 1 else "Node-hours a week"
+    return Chart(label, names, tuple(now), tuple(before) if any(before) else (), is_line=True)
+
+
+def _short_trend(person: User, span: Range) -> Chart | None:
+    """Node-hours by hour, or every five minutes, of a time that has no days to show."""
+    step = hourly.step_of(span.until - span.begin)
+    names = tuple(f"{at:%Y-%m-%d %H:%M}" for at in hourly.steps(span.begin, span.until, step))
+    times = (period_sums.node_time_by_step(person, each, step) for each in (span, span.before))
+    now, before = ([hours(each) for each in found] for found in times)
+    if not any(now):
+        return None
+    before = [*before, *[0.0] * len(now)][: len(now)]
+    label = "Node-hours in each hour" if step == timedelta(hours=1) else "Node-hours in each 5 min"
     return Chart(label, names, tuple(now), tuple(before) if any(before) else (), is_line=True)
 
 

@@ -7,7 +7,7 @@ of that person. Times of up to two days are read from the jobs themselves.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date, datetime, timedelta
@@ -19,6 +19,7 @@ from django.utils import timezone
 from gridportal.accounts.models import User
 from scheduling.jobs import selectors as jobs
 from scheduling.jobs.models import Job
+from scheduling.usage.core import hourly
 from scheduling.usage.core.packed_counts import unpacked
 from scheduling.usage.core.use_parts import SUMMED, Figures, JobUse, UseKey, UsePart, add_up, together
 from scheduling.usage.job_uses import job_uses, sites
@@ -36,19 +37,18 @@ _SPREAD = {f"all_{name}": JoinedText(name) for name in ("waits", "slowdowns")}
 _ANY_DAY = date.min
 Uses = dict[tuple[UseKey, date], Figures]
 _Answer = TypeVar("_Answer")
-#: Whose jobs (None: all), of which time, and beside which version of the sums (None: beside none).
-_Jobs = tuple[int | None, Range, int | None]
-_read_jobs: ContextVar[dict[_Jobs, Uses] | None] = ContextVar("_read_jobs", default=None)
+_kept: ContextVar[dict[Hashable, Any] | None] = ContextVar("_kept", default=None)
 
 
 @contextmanager
-def jobs_read_once() -> Iterator[None]:
-    """Within it jobs of a time that are in no sum are read once, however many tables of a page ask for them."""
-    token = _read_jobs.set({})
+def read_once() -> Iterator[None]:
+    """Within it each sum, and the jobs of a time that are in none, are read once, however many tables of a page or of
+    a document ask for them. What is handed out is not changed by who gets it."""
+    token = _kept.set({})
     try:
         yield
     finally:
-        _read_jobs.reset(token)
+        _kept.reset(token)
 
 
 def uses(person: User, span: Range, parts: Collection[UsePart]) -> Mapping[UseKey, Figures]:
@@ -65,8 +65,19 @@ def uses_by_day(person: User, span: Range, *, with_spread: bool = True) -> Mappi
     return dict(sorted(days.items()))
 
 
+def node_time_by_step(person: User, span: Range, step: timedelta) -> list[int]:
+    """Node microseconds of all jobs that a person may see, in each of the `steps` of a short time."""
+    owner = None if person.role in jobs.SEES_ALL else person.pk
+    read = _jobs_there(owner, span, timezone.now())
+    return hourly.node_time_by_step(read, span.begin, span.until, step)
+
+
 def whole_and_people(person: User, span: Range) -> tuple[Figures, int]:
     """What all jobs together used, and how many people had jobs."""
+    return _once(("whole", person.pk, span), lambda: _whole_and_people(person, span))
+
+
+def _whole_and_people(person: User, span: Range) -> tuple[Figures, int]:
     if person.role not in jobs.SEES_ALL or not span.is_in_days:  # one look at the jobs has both
         parts = uses(person, span, [UsePart.WHOLE, UsePart.PERSON])
         people = {key.name for key in parts if key.part is UsePart.PERSON}
@@ -122,6 +133,18 @@ def _live_node_time(uncounted: Sequence[JobUse], project: int, span: Range) -> i
 
 
 def _read(person: User, span: Range, parts: Collection[UsePart], *, by_day: bool, with_spread: bool = True) -> Uses:
+    """Those of these parts that are not read yet are read together."""
+    kept = _kept.get()
+    kept = {} if kept is None else kept
+    keys = {part: ("part", person.pk, span, part, by_day, with_spread) for part in parts}
+    missing = [part for part, key in keys.items() if key not in kept]
+    if missing:
+        found = _read_parts(person, span, missing, by_day=by_day, with_spread=with_spread)
+        kept |= {keys[part]: _wanted(found, [part]) for part in missing}
+    return {place: figures for key in keys.values() for place, figures in kept[key].items()}
+
+
+def _read_parts(person: User, span: Range, parts: Collection[UsePart], *, by_day: bool, with_spread: bool) -> Uses:
     now, owner = timezone.now(), None if person.role in jobs.SEES_ALL else person.pk
     if not span.is_in_days:
         return _wanted(_from_jobs(owner, span, now), parts)
@@ -139,27 +162,33 @@ def _read(person: User, span: Range, parts: Collection[UsePart], *, by_day: bool
 
 def _from_jobs(owner: int | None, span: Range, now: datetime) -> Uses:
     """What the jobs themselves say."""
-    return _once((owner, span, None), lambda: _live(_owned(_within(Job.objects.all(), span), owner), span, now))
+    return _once(("uses", owner, span), lambda: _added_up(_jobs_there(owner, span, now), span))
+
+
+def _jobs_there(owner: int | None, span: Range, now: datetime) -> list[JobUse]:
+    rows = _owned(_within(Job.objects.all(), span), owner)
+    return _once(("jobs", owner, span), lambda: list(job_uses(rows, now)))
 
 
 def _from_uncounted(owner: int | None, span: Range, mark: UseMark, now: datetime) -> Uses:
     """The same of those jobs alone that no sum has."""
     rows = _owned(_uncounted(mark.through, span), owner)
-    return _once((owner, span, mark.version), lambda: _live(rows, span, now))
+    return _once(("jobs", owner, span, mark.version), lambda: _live(rows, span, now))
 
 
 def _owned(rows: QuerySet[Job], owner: int | None) -> QuerySet[Job]:
     return rows if owner is None else rows.filter(owner=owner)
 
 
-def _once(which: _Jobs, read: Callable[[], Uses]) -> Uses:
-    """Read once within `jobs_read_once`."""
-    kept = _read_jobs.get()
+def _once(which: Hashable, read: Callable[[], _Answer]) -> _Answer:
+    """Read once within `read_once`."""
+    kept = _kept.get()
     if kept is None:
         return read()
     if which not in kept:
         kept[which] = read()
-    return kept[which]
+    found: _Answer = kept[which]
+    return found
 
 
 def _undisturbed(summed: Callable[[], _Answer], live: Callable[[UseMark], _Answer]) -> tuple[_Answer, _Answer]:
@@ -209,7 +238,10 @@ def _first_of_month(day: date) -> date:
 
 
 def _live(found: QuerySet[Job], span: Range, now: datetime) -> Uses:
-    read = list(job_uses(found, now))
+    return _added_up(list(job_uses(found, now)), span)
+
+
+def _added_up(read: Sequence[JobUse], span: Range) -> Uses:
     return dict(add_up(read, sites(), span.begin, span.until)) if read else {}
 
 

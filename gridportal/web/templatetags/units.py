@@ -15,6 +15,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from gridportal.base.rates import hours_text
+
 register = template.Library()
 
 NOTHING = "—"
@@ -105,9 +107,14 @@ def share(value: float | None) -> str:
 
 @register.filter
 def node_hours(seconds: float) -> str:
-    """Node seconds as node hours, with three digits at least."""
-    hours = seconds / 3600
-    return f"{hours:.4f}" if hours < 1 else f"{hours:,.2f}"
+    """Node seconds as node-hours."""
+    return hours_text(seconds / 3600)
+
+
+@register.filter
+def hours(value: float) -> str:
+    """Hours with two digits, of few ones with more."""
+    return hours_text(value)
 
 
 @register.filter

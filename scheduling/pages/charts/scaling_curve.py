@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log
 from typing import Any
 
 from scheduling.jobs.core.speedup import Point
+from scheduling.pages.charts.axis_labels import spread
 
 
 def figure(points: Sequence[Point]) -> dict[str, Any]:
@@ -42,8 +44,15 @@ def figure(points: Sequence[Point]) -> dict[str, Any]:
         ],
         "layout": {
             "showlegend": False,
-            "xaxis": {"title": {"text": "ranks"}, "type": "log", "tickvals": ranks, "ticktext": list(map(str, ranks))},
+            "xaxis": {"title": {"text": "ranks"}, "type": "log", "tickvals": ranks, "ticktext": _labels(points)},
             "yaxis": {"title": {"text": "seconds"}, "rangemode": "tozero"},
             "margin": {"l": 48, "r": 12, "t": 16, "b": 40},
         },
     }
+
+
+def _labels(points: Sequence[Point]) -> list[str]:
+    """The numbers of ranks that have room; the knee's before the others."""
+    knee = [at for at, point in enumerate(points) if point.is_knee]
+    kept = spread([log(point.ranks) for point in points], knee)
+    return [str(point.ranks) if keep else "" for point, keep in zip(points, kept, strict=True)]

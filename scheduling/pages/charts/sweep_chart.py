@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling.jobs.core.sweep import point_text
+from scheduling.pages.charts.axis_labels import spread
 from scheduling.pages.sweep_results import SweepRow, SweepTable, label
 
 _COLOURS = ("--r4", "--a3", "--r2", "--a1", "--accent", "--r1")
@@ -55,8 +56,11 @@ def _line(place: int, words: str, rows: Sequence[SweepRow], over: str, name: str
 
 
 def _axis(over: str, values: Sequence[object] | None) -> dict[str, Any]:
-    ticks = {"tickvals": list(values)} if values else {}
-    return {"title": {"text": over}, **ticks}
+    if not values:
+        return {"title": {"text": over}}
+    places = sorted(value for value in values if isinstance(value, int | float))
+    labels = [f"{value:.10g}" if keep else "" for value, keep in zip(places, spread(places), strict=True)]
+    return {"title": {"text": over}, "tickvals": places, "ticktext": labels, "tickangle": 0}
 
 
 def _categories(over: str, values: Sequence[object]) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from scheduling.reports.charts import report_chart
 from scheduling.reports.report_pdf import pdf
 from scheduling.reports.report_range import REPORT_PRESETS, USUAL, asked_range
 from scheduling.reports.report_section import Section
-from scheduling.reports.report_tabs import TABS, seen_by
+from scheduling.reports.report_tabs import ALL_TABS, TABS, file_of, seen_by
 from scheduling.reports.use_cells import with_columns
-from scheduling.usage.period_sums import jobs_read_once
+from scheduling.usage.period_sums import read_once
 from scheduling.usage.ranges import Range
 
 _LONGEST_WORDS = 100
@@ -78,13 +78,14 @@ def sections(request: HttpRequest, show: str) -> HttpResponse:
 @require_safe
 def sections_csv(request: HttpRequest, show: str) -> StreamingHttpResponse:
     """The same for other programs: a table below the other, each row with the name of its table first."""
-    found = _sections(request, show, _asked(request))
+    asked = _asked(request)
+    found = _sections(request, show, asked)
     widest = max((len(section.heads) for section in found), default=0)
     columns = ["table", *[f"column_{at}" for at in range(1, widest + 1)]]
     if len(found) == 1:
         columns = ["table", *(head.name for head in found[0].heads)]
     rows = (row for section in found for row in _lines(section, headed=len(found) > 1))
-    return csv_response(f"report-{show}.csv", columns, rows)
+    return csv_response(file_of(TABS[show].file, asked.span, "csv"), columns, rows)
 
 
 @require_safe
@@ -93,10 +94,12 @@ def report_pdf(request: HttpRequest) -> HttpResponse:
     asked, tabs = _asked(request), seen_by(caller(request))
     one = request.GET.get("tab", "")
     tabs = {one: tabs[one]} if one in tabs else tabs
-    found = [section for name in tabs for section in _sections(request, name, asked)]
+    with read_once():
+        found = [section for name in tabs for section in _arranged(request, name, asked)]
     words = "Usage report" if request.user.has_perm("scheduling.view_all_jobs") else "Usage report of your jobs"
     response = HttpResponse(pdf(words, range_text(asked.span), found), content_type="application/pdf")
-    response["Content-Disposition"] = 'attachment; filename="report.pdf"'
+    name = file_of(tabs[one].file if one in tabs else ALL_TABS, asked.span, "pdf")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
@@ -126,8 +129,13 @@ def _sections(request: HttpRequest, show: str, asked: ReportRequest) -> list[Sec
         raise Http404(f"No report is called {show[:40]}.")
     if not TABS[show].is_seen_by(caller(request)):
         raise PermissionDenied("Operators and managers see this report.")
-    with jobs_read_once():
-        found = TABS[show].sections(caller(request), asked.span)
+    with read_once():
+        return _arranged(request, show, asked)
+
+
+def _arranged(request: HttpRequest, show: str, asked: ReportRequest) -> list[Section]:
+    """The sections with the order, words and columns that the address asks for."""
+    found = TABS[show].sections(caller(request), asked.span)
     shown = LISTS["reports"].shown(request.GET.getlist(COLUMN))
     return [with_columns(section.arranged(asked.sort, asked.find), shown) for section in found]
 

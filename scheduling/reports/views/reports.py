@@ -14,6 +14,7 @@ from gridportal.accounts.caller import caller
 from gridportal.accounts.list_context import list_context
 from scheduling.jobs.filters import PRESETS, JobFilterForm
 from scheduling.reports.compared import SECONDS, Figure, compared
+from scheduling.reports.core.report_file_names import file_name
 from scheduling.reports.report_range import exact_range
 from scheduling.reports.report_section import Section
 from scheduling.reports.views.range_reports import SKELETONS, report_tabs
@@ -67,12 +68,22 @@ def report(request: HttpRequest) -> HttpResponse:
 def report_csv(request: HttpRequest) -> HttpResponse:
     """The same for other programs."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="use.csv"'
+    form, rows = _found(request)
+    response["Content-Disposition"] = f'attachment; filename="{_file_name(request, form)}"'
     writer = csv.writer(response)
     writer.writerow(COLUMNS)
-    for row in _found(request)[1]:
+    for row in rows:
         writer.writerow(_line(row))
     return response
+
+
+def _file_name(request: HttpRequest, form: JobFilterForm) -> str:
+    values = form.values()
+    if not {"since", "start", "until"} & set(values):
+        return file_name(SKELETONS, None, None, "csv")
+    span = exact_range(values, request.GET.get("since", ""))
+    begin = span.begin if {"since", "start"} & set(values) else None
+    return file_name(SKELETONS, begin, span.until, "csv", in_days=span.is_in_days)
 
 
 def _found(request: HttpRequest) -> tuple[JobFilterForm, list[Use]]:
@@ -100,9 +111,9 @@ def _compared(request: HttpRequest, form: JobFilterForm, whole: Use) -> Section 
 
 def _figures(whole: Use) -> list[Figure]:
     return [
-        Figure("Node-hours", round(whole.node_seconds / 3600, 3)),
+        Figure("Node-hours", round(whole.node_seconds / 3600, 4)),
         Figure("Runs", whole.runs),
-        Figure("Skeleton node-hours", round(whole.skeleton_node_seconds / 3600, 3)),
+        Figure("Skeleton node-hours", round(whole.skeleton_node_seconds / 3600, 4)),
         Figure("Jobs tried", whole.trials),
         Figure("Time spent choosing", round(whole.spent, 1), SECONDS),
         Figure("Time won, predicted", round(whole.won, 1), SECONDS),

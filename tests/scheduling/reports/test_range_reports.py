@@ -21,6 +21,7 @@ from scheduling.reports.report_tabs import TABS
 from scheduling.runs.models import Run
 from scheduling.skeletons.core.trial_record import Outcome, Trial
 from scheduling.skeletons.models import SkeletonRun
+from scheduling.usage.ranges import Range
 from tests.scheduling.rescheduling.proposals import propose
 from tests.scheduling.rescheduling.test_pages import words
 
@@ -204,3 +205,40 @@ def test_a_page_reads_the_jobs_of_a_time_once(client_as: Any, ran: Any) -> None:
         assert "4.00 node-hours" in words(client_as("user").get("/reports/people/"))
     of_jobs = [each["sql"] for each in captured.captured_queries if '"scheduling_job"."cpus_per_rank"' in each["sql"]]
     assert len(of_jobs) == 2, "of this time, and of the time before"
+
+
+def test_files_are_called_by_what_is_in_them_and_of_what_time(client_as: Any, ran: Any) -> None:
+    def name(path: str) -> str:
+        return str(client_as("manager").get(path)["Content-Disposition"].partition('filename="')[2].rstrip('"'))
+
+    november = "start=2025-11-01&until=2025-12-01T00:00"
+    assert name(f"/reports/people.csv?{november}") == "usage-by-person-2025-11-01-to-2025-11-30.csv"
+    assert name(f"/reports/report.pdf?tab=network&{november}") == "links-2025-11-01-to-2025-11-30.pdf"
+    assert name(f"/reports/report.pdf?{november}") == "usage-report-2025-11-01-to-2025-11-30.pdf"
+    hours = "start=2025-11-01T05:00&until=2025-11-01T17:00"
+    assert name(f"/reports/waiting.csv?{hours}") == "waiting-and-failures-2025-11-01-0500-to-2025-11-01-1700.csv"
+    assert name(f"/reports/use.csv?{november}") == "skeletons-2025-11-01-to-2025-11-30.csv"
+    assert name("/reports/use.csv") == "skeletons-all-time.csv"
+
+
+def test_a_short_time_is_drawn_by_the_hour(people: Any, ran: Any) -> None:
+    until = timezone.now()
+    (chart,) = [
+        section.chart
+        for section in TABS["people"].sections(people["manager"], Range(until - timedelta(hours=24), until))
+        if section.key == "time"
+    ]
+    assert chart is not None
+    assert chart.label == "Node-hours in each hour"
+    assert len(set(chart.names)) == len(chart.names) in (24, 25)
+    assert sum(chart.values) == pytest.approx(4.0, abs=0.01)
+    assert max(chart.values) <= 2.0
+    assert all(len(name) == len("11-26 05:00") for name in chart.short_names)
+
+
+def test_a_document_of_all_tabs_reads_each_sum_once(client_as: Any, ran: Any) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        client_as("manager").get("/reports/report.pdf?since=30d")
+    of_sums = [each["sql"] for each in captured.captured_queries if "all_node_time" in each["sql"]]
+    assert len(of_sums) == len(set(of_sums))
+    assert len(of_sums) <= 9
