@@ -31,6 +31,7 @@ from gridportal.web.logs_shown import LOGS, logs_shown
 from gridportal.web.long_answers import long_answer
 from gridportal.web.write_limit import WriteThrottle
 from scheduling import tasks
+from scheduling.contracts.selectors.run_ends import expected_ends
 from scheduling.jobs.core.explanation import NO_EXPLANATION
 from scheduling.jobs.core.input_files import merged
 from scheduling.jobs.core.states import JobState
@@ -314,7 +315,7 @@ class PreviewJob(APIView):
         asked.is_valid(raise_exception=True)
         owner = caller(request)
         with long_answer(owner.pk):
-            shown = preview.preview(asked.spec(), owner, time.monotonic() + LONGEST_MATCHES)
+            shown = preview.preview(asked.spec(), owner, time.monotonic() + LONGEST_MATCHES, expected_ends)
         return Response(PreviewSerializer(_preview(shown)).data)
 
 

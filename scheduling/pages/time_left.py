@@ -1,35 +1,28 @@
-"""How long a running job still takes, as far as anybody can say: by its contract, else by earlier runs like it.
-
-And when its time limit would end it.
-"""
+"""How long a running job still takes, as far as anybody can say, and when its time limit would end it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from statistics import median
 
-from django.core.cache import cache
-
-from scheduling.contracts.selectors.contract_stories import ContractStory
+from scheduling.contracts.models import Contract
+from scheduling.contracts.selectors.run_ends import rest_of_run
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.runs.core.run_states import RunState
-from scheduling.runs.models import Run
+from scheduling.placing.core.expected_ends import EndSource
 
-#: For so many seconds what earlier runs took is not read again: the page asks every second.
-_KEPT = 60
-#: So many of the latest are looked at.
-_LATEST = 20
+#: Seconds left up to which they are told in steps of so many: a figure that changes with every report says no more.
+_STEPS = ((120.0, 5), (1200.0, 30), (10800.0, 300))
+_LONGEST_STEP = 1800
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLeft:
-    """seconds: still to run, below 0 where it takes longer than that, None where nobody knows. by: contract or runs.
-    ends_at: when its time limit ends it, None without one."""
+    """seconds: still to run, below 0 where it takes longer than that, None where nobody knows. by: what says so, None
+    with it. ends_at: when its time limit ends it, None without one."""
 
     seconds: float | None
-    by: str
+    by: EndSource | None
     ends_at: datetime | None
 
     @property
@@ -37,32 +30,29 @@ class TimeLeft:
         """Whether it takes longer than it should."""
         return self.seconds is not None and self.seconds < 0
 
+    @property
+    def is_refined(self) -> bool:
+        """Whether each report of its phases changes it."""
+        return self.by in (EndSource.CONTRACT, EndSource.FIRST_REPORTS)
 
-def time_left(job: Job, contract: ContractStory | None, now: datetime) -> TimeLeft | None:
-    """None for a job that does not run, and where nothing at all is known. `contract`: the story of its contract."""
+    @property
+    def about(self) -> int:
+        """The seconds as they are told, in steps that grow with them.
+
+        >>> [TimeLeft(seconds, None, None).about for seconds in (3.2, 61.0, 500.0, 7000.0)]
+        [5, 60, 510, 6900]
+        """
+        seconds = self.seconds or 0.0
+        step = next((step for most, step in _STEPS if seconds <= most), _LONGEST_STEP)
+        return max(step, round(seconds / step) * step)
+
+
+def time_left(job: Job, contract: Contract | None, now: datetime) -> TimeLeft | None:
+    """None for a job that does not run, and where nothing at all is known. `contract`: of its newest run."""
     if job.state != JobState.RUNNING or job.started_at is None:
         return None
     ends_at = job.started_at + timedelta(seconds=job.time_limit) if job.time_limit else None
-    view = contract.view if contract else None
-    if view is not None:
-        return TimeLeft(view.remaining, "contract", ends_at)
-    usual = _usual_seconds(job)
-    elapsed = (now - job.started_at).total_seconds()
-    if usual is None and ends_at is None:
-        return None
-    return TimeLeft(None if usual is None else usual - elapsed, "runs", ends_at)
-
-
-def _usual_seconds(job: Job) -> float | None:
-    """The median of the latest runs with the same parameters on as many ranks of this cluster; None without any."""
-    key = f"usual-seconds-{job.pk}"
-    kept: float | None = cache.get(key)
-    if kept is None:
-        same = {"job__parameters": job.parameters, "job__ranks": job.ranks, "job__cluster": job.cluster}
-        rows = Run.objects.filter(job__application=job.application_id, state=RunState.SUCCEEDED, **same)
-        rows = rows.filter(started_at__isnull=False, ended_at__isnull=False).exclude(job=job).order_by("-job_id")
-        times = rows.values_list("started_at", "ended_at")[:_LATEST]
-        took = [(ended - began).total_seconds() for began, ended in times if began and ended]
-        kept = median(took) if took else 0.0
-        cache.set(key, kept, _KEPT)
-    return kept or None
+    rest = rest_of_run(job, contract, now)
+    if rest is None:
+        return TimeLeft(None, None, ends_at) if ends_at else None
+    return TimeLeft(rest.seconds, rest.by, ends_at)

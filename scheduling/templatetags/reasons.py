@@ -7,7 +7,7 @@ from django import template
 from gridportal.base.reasons import Code, Reason
 from scheduling import messages
 from scheduling.jobs.core.explanation import NextLink
-from scheduling.messages import node_messages, selection_messages
+from scheduling.messages import end_messages, node_messages, selection_messages
 
 register = template.Library()
 
@@ -16,6 +16,18 @@ register = template.Library()
 def message(reason: Reason | list[Reason]) -> str:
     """The sentence for a reason, or the sentences for some, one after the other."""
     return messages.messages(reason) if isinstance(reason, list) else messages.message(reason)
+
+
+@register.filter
+def end_of_itself(source: str) -> str:
+    """What says how long a job still takes."""
+    return end_messages.of_itself(source)
+
+
+@register.filter
+def end_of_others(source: str) -> str:
+    """What says when the job that has some nodes ends."""
+    return end_messages.of_others(source)
 
 
 @register.filter

@@ -74,6 +74,20 @@ def outlook(promised: Prediction, state: MonitorState, elapsed: float) -> Outloo
     return Outlook(complete=1 - all_left / total, left=all_left, ratio=ratio, elapsed=elapsed)
 
 
+def remaining_now(promised: Prediction, state: MonitorState, view: Outlook, quiet: float) -> float:
+    """What remains `quiet` seconds after the last report: it counts down until the next, by what that takes at most.
+
+    >>> from scheduling.performance.core.phase_prediction import PhasePrediction
+    >>> promised, state = Prediction("m", (PhasePrediction("step", 10, (2.0,)),)), MonitorState()
+    >>> view = Outlook(complete=0.0, left=20.0, ratio=1.0, elapsed=1.5)
+    >>> remaining_now(promised, state, view, 1.5), remaining_now(promised, state, view, 60.0)
+    (18.5, 18.0)
+    """
+    open_phases = [each for each in promised.phases if _share(state, each.phase) < 1]
+    next_report = max((max(each.seconds) * _ratio(state, each.phase) for each in open_phases), default=0.0)
+    return max(0.0, view.remaining - min(quiet, next_report))
+
+
 def remaining_elsewhere(view: Outlook, prediction_total: float) -> float:
     """ret_new: the share of the predicted work that is not done, times the predicted seconds on the new nodes."""
     return (1 - view.complete) * prediction_total

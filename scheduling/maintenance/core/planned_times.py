@@ -43,14 +43,17 @@ def kept_nodes(
     found: dict[str, str] = {}
     for each in planned:
         if each.reaches(now, seconds):
-            sentence = _sentence(each, now)
+            sentence = _sentence(each, now, limited=seconds is not None)
             found |= {node: sentence for node in nodes if not each.nodes or node in each.nodes}
     return found
 
 
-def _sentence(planned: PlannedTime, now: datetime) -> str:
+def _sentence(planned: PlannedTime, now: datetime, *, limited: bool) -> str:
     why = f" ({planned.why})" if planned.why else ""
     if planned.start <= now:
         return f"It is maintained until {moment_text(planned.end, now)}{why}."
     times = f"from {moment_text(planned.start, now)} to {moment_text(planned.end, now)}"
-    return f"It is maintained {times}{why}; only a job that ends before can start."
+    ends = "only a job that ends before can start"
+    if limited:
+        return f"It is maintained {times}{why}; {ends}."
+    return f"It is maintained {times}{why}; {ends}, and this one has no time limit: give it one that ends before."

@@ -23,6 +23,7 @@ from gridportal.web.long_answers import long_answer
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
+from scheduling.contracts.selectors.run_ends import expected_ends
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_inputs
 from scheduling.notices.views import job_context
@@ -51,7 +52,10 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The story of a job, from top to bottom."""
     shown_job = visible_job(request, pk)
     context = story(shown_job, caller(request)) | job_context(caller(request), shown_job)
-    context |= {"ways": start_estimate.ways_to_start(shown_job), "refused_move": refused_moves.take(request, pk)}
+    context |= {
+        "ways": start_estimate.ways_to_start(shown_job, expected_ends),
+        "refused_move": refused_moves.take(request, pk),
+    }
     return render(request, "scheduling/job.html", context)
 
 
@@ -60,7 +64,7 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the page that changes."""
     shown_job = visible_job(request, pk)
     context = story(shown_job, caller(request))
-    context |= {"ways": start_estimate.ways_to_start(shown_job), "fragment": True}
+    context |= {"ways": start_estimate.ways_to_start(shown_job, expected_ends), "fragment": True}
     response = render(request, "scheduling/_job_live.html", context)
     patch_cache_control(response, no_store=True)
     return response

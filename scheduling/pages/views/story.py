@@ -24,6 +24,7 @@ from scheduling.contracts.selectors.promises import contract_of
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.core.launcher_lines import program_lines
 from scheduling.jobs.models import Job
+from scheduling.jobs.selectors import may_use
 from scheduling.jobs.services.job_inputs import are_kept
 from scheduling.messages.trial_messages import outcome
 from scheduling.pages import selectors
@@ -92,6 +93,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "may_move": user.has_perm("scheduling.move_job", job),
         "controls": story_now["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
+        "private_program": isinstance(user, User) and not may_use(user, job.application),
         "may_read_files": user.has_perm("scheduling.read_job_files", job),
         "may_draw_nodes": _may_draw_nodes(job, user),
         "alike": _alike(job, user),
@@ -106,8 +108,8 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "addresses": _addresses("job", job.pk),
         **_chosen(placement, job.cluster),
         **_phase_chart(run, story_now["phases"]),
-        **(shown := _contract(run)),
-        "time_left": time_left(job, shown.get("contract"), now),
+        **_contract(run),
+        "time_left": time_left(job, contract_of(run), now),
     }
 
 

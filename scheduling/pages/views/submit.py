@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+import uuid
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -12,13 +13,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from gridportal.accounts.caller import caller
 from gridportal.base import rank_places
-from gridportal.base.errors import BusyError, GridPortalError, ImpossibleError
+from gridportal.base.errors import BusyError, ConflictError, GridPortalError, ImpossibleError
 from gridportal.base.reasons import Code, Reason
 from gridportal.web.long_answers import long_answer
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 from gridportal.web.result_messages import add_result
 from monitoring.clusters import selectors
 from scheduling import tasks
+from scheduling.contracts.selectors.run_ends import expected_ends
 from scheduling.jobs.core import sweep
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.candidates import CandidateGroup
@@ -61,6 +63,7 @@ class Place:
 FIRST = "nas-cg"
 MOST_TABS = 6
 MOST_SAVED = 20
+_MADE_BEFORE = "This form has made a job already, of other values. Submit it again to make one of these."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -109,7 +112,7 @@ def _preview(request: HttpRequest, form: forms.SubmitForm) -> HttpResponse:
     try:
         spec, until = form.to_spec(), time.monotonic() + LONGEST_MATCHES
         match = requirement_match(spec, caller(request), until)
-        shown = placing_preview.preview(spec, caller(request), until)
+        shown = placing_preview.preview(spec, caller(request), until, expected_ends)
     except ImpossibleError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form) | {"match": match})
@@ -175,6 +178,9 @@ def _send(
             page = _page(request, form, applications, source, status=429)
             page["Retry-After"] = str(error.retry_after)
             return page
+        except ConflictError:
+            form.add_error(None, _MADE_BEFORE)
+            _give_new_key(form)
         except GridPortalError as error:
             form.blame(error)
         else:
@@ -182,6 +188,12 @@ def _send(
             add_result(request, f"Job {job.pk}", job.get_absolute_url(), "is submitted.")
             return redirect(job)
     return _page(request, form, applications, source, status=422)
+
+
+def _give_new_key(form: forms.SubmitForm) -> None:
+    data = cast(QueryDict, form.data).copy()
+    data["request_key"] = str(uuid.uuid4())
+    form.data = data
 
 
 def _kept_inputs(request: HttpRequest, source: Job | None) -> tuple[InputFile, ...]:

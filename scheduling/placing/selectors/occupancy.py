@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -28,6 +28,7 @@ from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.selectors import befores_of, waiting_reason
 from scheduling.maintenance import selectors as maintenance
+from scheduling.placing.core.expected_ends import EndsOf, EndSource, ExpectedEnd, last_end
 from scheduling.placing.core.room import FreeRoom, Ledger, Size
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.rooms import free_room, holders, ledger, rooms_of
@@ -123,23 +124,31 @@ def _fits(facts: Mapping[str, Any], asked: ClusterOptions, reserved: bool | None
     return not (asked.memory and facts.get("memory") and asked.memory > facts["memory"])
 
 
-def free_times(cluster: str, seen: Occupancy) -> dict[str, datetime | None]:
-    """When each occupied node is free at the latest, from the time limits of who uses it; None: nobody knows."""
-    ends: dict[int, datetime | None] = {}
-    for job in Job.objects.filter(pk__in=set(seen.taken.values())).only("started_at", "time_limit"):
-        limited = timedelta(seconds=job.time_limit) if job.time_limit else None
-        ends[job.pk] = job.started_at + limited if job.started_at and limited else None
+def ends_by_limits(jobs: Iterable[int]) -> dict[int, ExpectedEnd]:
+    """When jobs end at the latest; those without a time limit, or that do not run yet, are left out."""
+    rows = Job.objects.filter(pk__in=set(jobs), started_at__isnull=False, time_limit__gt=0)
+    return {
+        pk: ExpectedEnd(began + timedelta(seconds=limit), EndSource.LIMIT)
+        for pk, began, limit in rows.values_list("pk", "started_at", "time_limit")
+        if began and limit
+    }
+
+
+def free_times(seen: Occupancy, ends_of: EndsOf = ends_by_limits) -> dict[str, ExpectedEnd | None]:
+    """When each occupied node is free, from the ends of the jobs that use it; None: nobody knows. The portal's own jobs
+    by `ends_of`, at the latest when their time limits say so; others by what the cluster says."""
+    ends = ends_of(set(seen.taken.values()))
     ours = {node: ends.get(job) for node, job in seen.taken.items()}
-    return {**ours, **{node: at or ours.get(node) for node, at in seen.busy.items()}}
+    others = {node: ExpectedEnd(at, EndSource.CLUSTER) if at else None for node, at in seen.busy.items()}
+    return {**ours, **{node: at or ours.get(node) for node, at in others.items()}}
 
 
-def expected_start(nodes: Iterable[str], free_at: Mapping[str, datetime | None]) -> datetime | str | None:
+def expected_start(nodes: Sequence[str], free_at: Mapping[str, ExpectedEnd | None]) -> datetime | str | None:
     """ "now" when all nodes are free, else the moment when the last of them is; None when nobody knows."""
-    ends = [free_at[node] for node in nodes if node in free_at]
-    if not ends:
+    if not any(node in free_at for node in nodes):
         return "now"
-    known_ends = [end for end in ends if end is not None]
-    return max(known_ends) if len(known_ends) == len(ends) else None
+    last = last_end(nodes, free_at)
+    return last.at if last else None
 
 
 #: Why a job is in one of these states of which nothing more is known.

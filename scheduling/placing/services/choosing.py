@@ -161,11 +161,21 @@ def _again(
     raise WaitsError(Reason.of(Code.NOT_AMONG_FREE, why=why, holders=jobs, more=more), refused=True)
 
 
+def _closed_pins(asked: placement.Request, seen: Occupancy) -> dict[str, str]:
+    """The nodes of pins of which none can be had now, but later; each with the reason."""
+    pins = asked.specification.pins if asked.specification else ()
+    closed = seen.closed
+    lost = [pin for pin in pins if pin.nodes and all(node in closed for node in pin.nodes)]
+    return {node: closed[node] for pin in lost for node in pin.nodes}
+
+
 def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer) -> Selection:
     """The best nodes whoever uses them. Raises WaitsError when not even all of them would do."""
     try:
         return answer(status, on_all_nodes(asked, seen))
     except ImpossibleError as error:
+        if pinned := _closed_pins(asked, seen):
+            raise WaitsError(_closed(replace(seen, unfit=pinned)), refused=True) from error
         if seen.closed and _capacity(status, on_all_nodes(asked, seen)) < asked.rank_count:
             raise WaitsError(_closed(seen), refused=True) from error
         raise WaitsError(_not_now(text_reason(str(error)), asked), refused=True) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -27,9 +27,11 @@ from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.jobs.services.program_clusters import check_use
 from scheduling.matching.selectors import resource_ads
 from scheduling.placing.core import rank_shares
+from scheduling.placing.core.expected_ends import EndsOf, EndSource, ExpectedEnd, last_end
 from scheduling.placing.core.room import Size
 from scheduling.placing.selectors.occupancy import (
     Occupancy,
+    ends_by_limits,
     expected_start,
     free_times,
     occupancy,
@@ -50,7 +52,7 @@ from scheduling.placing.services.explaining import explain
 from scheduling.placing.services.matched_nodes import MatchedNodes, of_spec
 from scheduling.placing.services.requests import check, with_cluster_defaults
 from scheduling.placing.services.sharing_out import shares_on
-from scheduling.placing.services.start_forecast import better, forecast_starts
+from scheduling.placing.services.start_forecast import GroupForecasts, better, forecast_starts
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of
 from scheduling.selection.core.placement import Request, Selection, candidate_group
@@ -59,14 +61,21 @@ from scheduling.skeletons.services import stored_skeletons
 _LONGEST = 1.0
 
 
-class Way(TypedDict):
-    """A way of dealing with busy nodes. `expected_start`: "now", a moment, or None when nobody knows."""
+class ExpectedStart(TypedDict):
+    """`expected_start`: "now", a moment, or None when nobody knows; `by`: what a moment comes from, an `EndSource`,
+    else empty."""
+
+    expected_start: datetime | str | None
+    by: str
+
+
+class Way(ExpectedStart):
+    """A way of dealing with busy nodes."""
 
     policy: Busy
     label: str
     nodes: list[str]
     chosen: bool
-    expected_start: datetime | str | None
 
 
 @dataclass(frozen=True)
@@ -75,10 +84,12 @@ class Preview:
     binds it; `talks`: only the pairs of a pattern count.
 
     `problem`: why the job could not start at once, or none. `on_free_nodes`: False when the candidates
-    also use nodes that are taken now. `seconds`: time of the choice. `starts`: when each candidate could start, "now",
-    a moment, or None when nobody knows. `ways`: each way of dealing with busy nodes, while some are busy. `trial`:
-    whether its skeleton would be tried on the groups; none where there is none, or none is asked for. `explanation`:
-    why the other nodes would not be taken. `after`: for which jobs it would wait before its nodes are chosen.
+    also use nodes that are taken now. `script`: where no nodes can be had its
+    nodes are those of pins, and names that no node has. `seconds`: time of the choice. `starts`: when each candidate
+    could start, "now", a moment, or None when nobody knows. `ways`: each way of dealing with busy nodes, while some are
+    busy. `trial`: whether its skeleton would be tried on the groups; none where there is none, or none is asked for.
+    `explanation`: why the other nodes would not be taken. `after`: for which jobs it would wait before its nodes are
+    chosen.
     """
 
     candidates: tuple[CandidateGroup, ...] = ()
@@ -98,23 +109,26 @@ class Preview:
     after: Reason = NOTHING
 
 
-def preview(request: JobSpec, owner: User | None = None, until: float = math.inf) -> Preview:
+def preview(
+    request: JobSpec, owner: User | None = None, until: float = math.inf, ends_of: EndsOf = ends_by_limits
+) -> Preview:
     """Raises InputError or ImpossibleError as submit_job does; what only has to be waited for is a `problem`. `until`:
-    on the monotonic clock, when matches of a request in ClassAds are over."""
+    on the monotonic clock, when matches of a request in ClassAds are over; `ends_of`: when jobs that run will end."""
     if owner is None:
-        return _preview(request, owner, until)
+        return _preview(request, owner, until, ends_of)
     check_use(owner, request.application, setting(request.cluster))
     befores = check_dependencies(owner, request)
-    return replace(_preview(request, owner, until), after=waiting_reason(befores))
+    return replace(_preview(request, owner, until, ends_of), after=waiting_reason(befores))
 
 
-def _preview(request: JobSpec, owner: User | None, until: float) -> Preview:
+def _preview(request: JobSpec, owner: User | None, until: float, ends_of: EndsOf) -> Preview:
     checked = check(request, owner.username if owner else "")
     status = status_network.network_status(request.cluster, when=request.requirements.figures)
     if status is None:
-        nodes = [f"node-{rank + 1}" for rank in range(request.rank_request.total)]
         shown = "" if traits(request.cluster).part_of_portal else request.cluster
-        return Preview(script=_script(request, nodes), problem=Reason.of(Code.NOT_MEASURED, cluster=shown))
+        return Preview(
+            script=_script(request, _named_nodes(request)), problem=Reason.of(Code.NOT_MEASURED, cluster=shown)
+        )
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.PORTAL.time_budget))
     options = with_cluster_defaults(checked.spec.options, request.cluster)
     seen = occupancy(request.cluster, options, request.time_limit, request.rank_request)
@@ -134,7 +148,15 @@ def _preview(request: JobSpec, owner: User | None, until: float) -> Preview:
         answer = replace(answer, script=_script(request, list(found.nodes), shares))
     why = explain(status, asked, seen, found, free=free, most=MOST_KEPT)
     answer = replace(answer, trial=trial, explanation=why)
-    return _with_starts(request, status, asked, seen, policy, answer, owner, ask, in_queue=problem is None)
+    free_at = free_times(seen, ends_of)
+    return _with_starts(request, status, asked, seen, policy, answer, owner, ask, free_at, in_queue=problem is None)
+
+
+def _named_nodes(request: JobSpec) -> list[str]:
+    """For a script without chosen nodes: those to which ranks are pinned, and names that no node has for the others."""
+    pinned = request.specification.pinned()
+    ranks = range(request.rank_request.total)
+    return [pinned[rank][0] if pinned.get(rank) else f"node-{rank + 1}" for rank in ranks]
 
 
 def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> Reason:
@@ -189,11 +211,11 @@ def _with_starts(
     answer: Preview,
     owner: User | None,
     ask: Answer,
+    free_at: Mapping[str, ExpectedEnd | None],
     *,
     in_queue: bool,
 ) -> Preview:
     """The answer with when each candidate, and each way of dealing with busy nodes, would start."""
-    free_at = free_times(request.cluster, seen)
     chosen = nodes_by_way(status, asked, seen, ask)
     first = [list(candidate.nodes) for candidate in answer.candidates[:1]]
     forecasts = forecast_starts(request, [*first, *chosen.values()], owner)
@@ -203,7 +225,7 @@ def _with_starts(
             "label": BUSY[way],
             "nodes": nodes,
             "chosen": way == policy,
-            "expected_start": better(nodes, forecasts, expected_start(nodes, free_at)),
+            **start_of(nodes, forecasts, free_at),
         }
         for way, nodes in chosen.items()
     ]
@@ -214,6 +236,16 @@ def _with_starts(
         at = starts[0].isoformat() if isinstance(starts[0], datetime) else None
         problem = Reason.of(Code.BUSY_IN_QUEUE, cluster=request.cluster, start=at)
     return replace(answer, starts=starts, ways=ways if seen.occupied else [], problem=problem)
+
+
+def start_of(
+    nodes: Sequence[str], forecasts: GroupForecasts, free_at: Mapping[str, ExpectedEnd | None]
+) -> ExpectedStart:
+    """When these nodes would be had, and what says so."""
+    last = last_end(nodes, free_at)
+    by = EndSource.CLUSTER if tuple(nodes) in forecasts.starts else last.by if last else ""
+    start = better(nodes, forecasts, expected_start(nodes, free_at))
+    return {"expected_start": start, "by": by if isinstance(start, datetime) else ""}
 
 
 def nodes_by_way(
@@ -233,11 +265,10 @@ def _answer(
     request: JobSpec, status: NetworkStatus, selection: Selection | None, problem: Reason | None, *, free: bool
 ) -> Preview:
     if selection is None:
-        some = [node.id for node in status.topology.compute_nodes()][: request.rank_request.total]
         return Preview(
             measured_at=status.measured_at,
             warning=status.warning,
-            script=_script(request, some),
+            script=_script(request, _named_nodes(request)),
             problem=problem or NOTHING,
         )
     groups = tuple(map(candidate_group, selection.candidates))

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
-from gridportal.base.errors import InputError
+from gridportal.base.errors import ConflictError, ImpossibleError, InputError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.states import FINAL, JobState
@@ -31,14 +31,19 @@ from scheduling.runs.services.backends import check_owner
 from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
+#: What a second request with the key of a job has to ask for as well.
+_ASKED = (
+    *("parameters", "name", "nodes_open", "ranks_per_node", "cpus_per_rank", "memory_per_rank", "gres_per_rank"),
+    *("method", "pattern", "time_limit", "classad", "requirements", "options", "specification"),
+)
 _NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRIAL, JobState.STOPPED)
 
 
 def submit_job(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> Job:
     """Write the job down; nothing is started here: the caller calls tasks.place_soon(job).
 
-    The same request_key twice gives the same job. Raises InputError or ImpossibleError, and BusyError while the portal
-    takes in no more.
+    The same request_key twice gives the same job. Raises InputError or ImpossibleError, ConflictError for a key that
+    made a job of other values, and BusyError while the portal takes in no more.
     """
     return submit_once(owner, request, resubmitted_from=resubmitted_from)[0]
 
@@ -46,7 +51,7 @@ def submit_job(owner: User, request: JobSpec, *, resubmitted_from: Job | None = 
 def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> tuple[Job, bool]:
     """The same, and whether the job is new: not one that this request_key has made before."""
     key = request.request_key or uuid.uuid4()
-    earlier = _same_request(owner, key) if request.request_key else None
+    earlier = _same_request(owner, key, request) if request.request_key else None
     if earlier is not None:
         return earlier, False
     check_admission()
@@ -59,7 +64,7 @@ def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None =
         with transaction.atomic():
             return create_job(owner, checked, key, befores, hold=hold, resubmitted_from=resubmitted_from), True
     except IntegrityError:
-        earlier = _same_request(owner, key)
+        earlier = _same_request(owner, key, request)
         if earlier is not None:
             return earlier, False
         if not Application.objects.filter(pk=request.application.pk).exists():
@@ -94,11 +99,31 @@ def _cancel(actor: User, job: Job, to: JobState, reason: Reason) -> bool:
     return advance_run(run, RunState.STOPPING, reason, actor=actor.username, expected=OPEN, job=by)
 
 
-def _same_request(owner: User, key: uuid.UUID) -> Job | None:
+def _same_request(owner: User, key: uuid.UUID, request: JobSpec) -> Job | None:
+    """The job that this key has made. Raises InputError for one of somebody else, ConflictError for another request."""
     job = Job.objects.filter(request_key=key).first()
     if job is not None and job.owner_id != owner.pk:
         raise InputError("request_key", str(key), "a key that no other person's job has")
+    if job is not None and _asks_otherwise(owner, job, request):
+        raise ConflictError(
+            f"This request_key has made job {job.pk} already, of other values; send another key for another job."
+        )
     return job
+
+
+def _asks_otherwise(owner: User, job: Job, request: JobSpec) -> bool:
+    """Whether a request is not the one that made the job. Of what cannot be checked any more only the program counts,
+    and what it is given."""
+    if request.application.pk != job.application_id or request.cluster != job.cluster:
+        return True
+    try:
+        asked = check(request, owner.username).spec.columns()
+    except (InputError, ImpossibleError):
+        given = {name: getattr(request, name) for name in ("name", "time_limit", "ranks", "node_count")}
+        others = any(value is not None and value != getattr(job, name) for name, value in given.items())
+        return others or dict(request.parameters) != {name: job.parameters.get(name) for name in request.parameters}
+    names = [*_ASKED, *(() if job.ranks_open else ("ranks",)), *(() if job.nodes_open else ("node_count",))]
+    return any(asked[name] != getattr(job, name) for name in names)
 
 
 def create_job(

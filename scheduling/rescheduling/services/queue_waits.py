@@ -39,7 +39,7 @@ def _by_time_limits(run: Run, nodes: Sequence[str]) -> datetime | str | None:
     book.drop(job.pk)
     options = with_cluster_defaults(job.options, job.cluster)
     seen = occupancy(job.cluster, options, job.time_limit, JobSpec.from_row(job).rank_request, book)
-    free_at = free_times(job.cluster, seen)
+    free_at = free_times(seen)
     return expected_start(nodes, {node: at for node, at in free_at.items() if node in seen.occupied})
 
 

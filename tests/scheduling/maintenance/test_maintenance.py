@@ -49,7 +49,9 @@ def test_no_job_is_placed_where_its_limit_reaches_into_maintenance(
     window(cluster, 1, 3, "n1", "n2")
     seen = occupancy("grid", time_limit=limit)
     assert sorted(seen.unfit) == kept
-    assert not kept or "only a job that ends before can start" in message(_closed(seen))
+    said = message(_closed(seen)) if kept else ""
+    assert not kept or "only a job that ends before can start" in said
+    assert ("this one has no time limit: give it one" in said) is (limit is None)
 
 
 def test_what_is_over_or_of_another_cluster_keeps_nothing(cluster: Cluster) -> None:

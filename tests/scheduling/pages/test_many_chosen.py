@@ -176,3 +176,21 @@ def test_over_rest_each_gets_its_outcome(client_as, chosen, enqueued):
 def test_what_cannot_be_asked_over_rest_is_refused(client_as, people, body):
     answer = client_as("user").post("/api/jobs/many", body, content_type="application/json")
     assert answer.status_code == 400
+
+
+def test_two_or_more_of_the_list_are_compared(client_as, chosen):
+    client = client_as("user")
+    pair = [chosen["runs"], chosen["over"]]
+    assert post(client, "compare", pair)["Location"] == f"/jobs/compare/?runs={pair[0].pk},{pair[1].pk}"
+    assert "many-compare" in markup(client.get("/jobs/"))
+    assert "Choose two or more jobs" in markup(client.get(post(client, "compare", pair[:1])["Location"]))
+
+
+def test_rest_says_why_a_job_was_not_cancelled(client_as, people, make_job):
+    job = make_job(people["other"], "waiting")
+    asked = {"do": "cancel", "jobs": [job.pk]}
+    (row,) = client_as("manager").post("/api/jobs/many", asked, content_type="application/json").json()
+    assert (row["outcome"], row["detail"]) == (
+        "forbidden",
+        f"Job {job.pk} belongs to another person; only its owner or an operator may cancel it.",
+    )

@@ -269,3 +269,16 @@ def test_a_job_that_waits_tells_no_state_of_one_that_is_shared_no_more(client_as
     assert message(Reason.of(Code.AFTER_NEVER, job=job.pk, state="")) == (
         f"It was to start only if job {job.pk} succeeded, and job {job.pk} did not. Resubmit it to start it anyway."
     )
+
+
+def test_a_job_of_a_private_program_is_not_submitted_again_by_who_may_not_use_it(job, people, client_as, application):
+    shared(job, people, "person")
+    page = markup(client_as("other").get(f"/jobs/{job.pk}/"))
+    assert f'href="/jobs/{job.pk}/resubmit"' in page
+    assert "private-program" not in page
+    application.owner = people["user"]
+    application.save(update_fields=["owner"])
+    page = markup(client_as("other").get(f"/jobs/{job.pk}/"))
+    assert f'href="/jobs/{job.pk}/resubmit"' not in page
+    assert "its program is private to user and not shared with you" in page
+    assert "private-program" not in markup(client_as("user").get(f"/jobs/{job.pk}/"))

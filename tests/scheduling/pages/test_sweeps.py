@@ -144,3 +144,10 @@ def test_what_is_no_sweep_is_refused_over_rest(client_as, sweep):
     answer = client_as("user").post("/api/sweeps", body, content_type="application/json")
     assert answer.status_code == 400
     assert not Job.objects.exists()
+
+
+def test_a_range_in_steps_and_how_many_jobs_the_preview_says(client_as):
+    filled = FORM | {"request_key": str(uuid.uuid4()), "sweep-seed": "10..50:20"}
+    assert 'data-jobs="3"' in client_as("user").post("/submit/preview", filled).content.decode()
+    send(client_as("user"), **{"sweep-seed": "10..50:20"})
+    assert [job.parameters["seed"] for job in Job.objects.order_by("pk")] == [10, 30, 50]

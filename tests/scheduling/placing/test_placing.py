@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from monitoring.clusters.models import Node
+from monitoring.clusters.models import Cluster, Node
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_spec
+from scheduling.maintenance.models import MaintenanceWindow
 from scheduling.messages import message
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import rooms
@@ -285,3 +287,22 @@ def test_what_a_mapper_gave_goes_before_the_speed_of_the_nodes(submit: Submit, f
     run.placement.shares = [146.0, 54.0]
     again = new_run(run.job, run.placement, 2, run.reason)
     assert "printf '%s\\n' 146 54 > " in again.script
+
+
+def test_a_pin_to_a_node_in_maintenance_is_told_in_the_preview_as_after_the_submission(
+    submit: Submit, fake_grid: FakeGrid
+) -> None:
+    place(submit(2))
+    far = timezone.now() + timedelta(days=400)
+    cluster = Cluster.objects.get(name="grid")
+    MaintenanceWindow.objects.create(cluster=cluster, start=far, end=far + timedelta(hours=2), nodes=["n4"])
+    job = place(submit(2, specification=ApplicationSpecification.read({"pins": {"0": "n4"}})))
+    seen = preview.preview(job_spec.JobSpec.from_row(job))
+    assert job.state == "waiting"
+    assert "this one has no time limit: give it one that ends before" in message(job.reason)
+    assert message(seen.problem) == message(job.reason)
+    assert "n4" in seen.script
+    assert not any(node in seen.script for node in ("n1", "n2", "n3"))
+    with_limit = preview.preview(replace(job_spec.JobSpec.from_row(job), time_limit=600))
+    assert with_limit.candidates[0].nodes[0] == "n4"
+    assert "time limit" not in message(with_limit.problem)

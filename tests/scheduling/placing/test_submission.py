@@ -11,7 +11,7 @@ import pytest
 from django.db import IntegrityError
 
 from gridportal.accounts.models import AuditEvent
-from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.base.errors import ConflictError, GridPortalError, ImpossibleError, InputError
 from monitoring.telemetry.services import sweeps
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Application, Job
@@ -38,6 +38,13 @@ def test_the_same_form_sent_twice_is_one_job(submit: Submit) -> None:
     assert Job.objects.count() == 1
     with pytest.raises(InputError, match="request_key"):
         submit(2, owner="other", request_key=key)
+    changed: list[dict[str, Any]] = [{"parameters": {"klass": "W"}}, {"time_limit": 60}, {"name": "another"}]
+    for changes in changed:
+        with pytest.raises(ConflictError, match="has made job"):
+            submit(2, request_key=key, **changes)
+    with pytest.raises(ConflictError):
+        submit(4, request_key=key)
+    assert Job.objects.count() == 1
 
 
 def test_an_application_that_is_removed_meanwhile_is_named(submit: Submit, monkeypatch: pytest.MonkeyPatch) -> None:
