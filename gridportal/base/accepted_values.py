@@ -3,6 +3,7 @@ is 9; accepted is a whole number from 2 to 8.") say the same thing in the same w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
@@ -59,6 +60,22 @@ def between(kind: str, low: float | None = None, high: float | None = None) -> s
     if low is None:
         return kind if high is None else f"{kind} of at most {number_text(high)}"
     return f"{kind} from {number_text(low)}" + (f" to {number_text(high)}" if high is not None else "")
+
+
+_FROM = re.compile(r"(a (?:whole )?number(?: of [^ ]+)?) from ([-0-9.,]*[0-9])$")
+
+
+def to_enter(accepted: str) -> str:
+    """The same after "Enter": a number without an upper bound in plain words.
+
+    >>> to_enter("a number from 0"), to_enter("a whole number from 1"), to_enter("a number from 0 to 8")
+    ('0 or more', 'a whole number, 1 or more', 'a number from 0 to 8')
+    """
+    found = _FROM.match(accepted)
+    if found is None:
+        return accepted
+    kind, low = found.groups()
+    return f"{low} or more" if kind == NUMBER else f"{kind}, {low} or more"
 
 
 def text_of(longest: int | None, least: int | None = None, kind: str = TEXT) -> str:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import logging
 
+from django.core.exceptions import RequestDataTooBig
+
 from gridportal.web.hidden_secrets import without_secrets
 from gridportal.web.middleware import current_request_id
 
-_REFUSED = 403
+_REFUSED = (403, 413)
 
 
 class RefusalsInOneLine(logging.Filter):
-    """Somebody who may not do something is a line in the log, not a traceback: nothing is broken."""
+    """Somebody who may not do something, or sends what is too long, is a line in the log, not a traceback: nothing is
+    broken."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Always true; the traceback goes."""
-        if getattr(record, "status_code", None) == _REFUSED:
+        error = record.exc_info[1] if record.exc_info else None
+        if getattr(record, "status_code", None) in _REFUSED or isinstance(error, RequestDataTooBig):
             record.exc_info = record.exc_text = None
         return True
 

@@ -20,6 +20,7 @@ from gridportal.base.accepted_values import (
     WHOLE_NUMBER,
     of_kind,
     one_of,
+    to_enter,
 )
 
 _LISTED = 12  # choices that a sentence names
@@ -38,7 +39,7 @@ class WordedForm(forms.Form):
             data = errors.as_data()
             if field is not None and any(_is_djangos(field, error) for error in data):
                 own = [error for error in data if not _is_djangos(field, error)]
-                errors.data = [ValidationError(f"Enter {accepted(field)}.", code=data[0].code), *own]
+                errors.data = [ValidationError(f"Enter {to_enter(accepted(field))}.", code=data[0].code), *own]
 
 
 def accepted(field: forms.Field) -> str:

@@ -51,6 +51,15 @@ class ManyActions(viewsets.GenericViewSet[Job]):
         return Response(ManyOutcomeSerializer(sorted(rows, key=lambda row: row["job"]), many=True).data)
 
 
+#: What is said of a job beside what became of it.
+_WHY = {
+    "cancelled": "",
+    "stopping": "",
+    "over": "Job {} is over already.",
+    "forbidden": "Job {} belongs to another person; only its owner or an operator may cancel it.",
+}
+
+
 def _cancelled(person: User, jobs: Sequence[Job]) -> Rows:
     outcome: Cancellations = cancel_jobs(person, jobs)
     for number in outcome.stopping:
@@ -61,7 +70,7 @@ def _cancelled(person: User, jobs: Sequence[Job]) -> Rows:
         "over": outcome.over,
         "forbidden": outcome.forbidden,
     }
-    rows = [_row(number, word, "") for word, numbers in words.items() for number in numbers]
+    rows = [_row(number, word, _WHY[word].format(number)) for word, numbers in words.items() for number in numbers]
     return rows + [_row(number, "refused", why) for number, why in outcome.refused.items()]
 
 

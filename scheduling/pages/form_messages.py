@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gridportal.base.accepted_values import to_enter
 from gridportal.base.errors import GridPortalError, InputError, shown
 
 _PLACE = re.compile(r"[^.\[]+(?:\[(?P<entry>\d+)\])?(?:\.(?P<part>.+))?")
@@ -19,7 +20,7 @@ def beside(error: GridPortalError) -> str:
     """
     if not isinstance(error, InputError):
         return str(error)
-    return f"{_where(error.field)}{_value(error.value)} is not possible. Enter {error.accepted.rstrip('.')}."
+    return f"{_where(error.field)}{_value(error.value)} is not possible. Enter {to_enter(error.accepted.rstrip('.'))}."
 
 
 def _where(field: str) -> str:

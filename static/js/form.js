@@ -73,6 +73,9 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const fits = event.target.querySelector("[data-fits-skeleton]");
   const choice = document.getElementById("skeleton-field");
   if (fits && choice) choice.hidden = fits.dataset.fitsSkeleton === "no";
+  const jobs = fits?.dataset.jobs ?? "1";
+  const send = document.getElementById("submit-button");
+  if (send) send.textContent = jobs === "1" ? "Submit job" : `Submit ${jobs} jobs`;
   const said = JSON.parse(document.getElementById("field-errors")?.textContent || "{}");
   for (const field of document.querySelectorAll("#submit-form [id]:is(input, select, textarea)")) {
     if (touched.has(field.id)) mark(field, said[field.id]);

@@ -18,7 +18,7 @@ MOST_JOBS = 200
 RANKS = "ranks"
 #: Each axis with its values, in the order of the application's parameters, ranks last.
 Axes = Mapping[str, tuple[Value, ...]]
-_RANGE = re.compile(r"\s*([+-]?[0-9]{1,9})\s*\.\.\s*([+-]?[0-9]{1,9})\s*")
+_RANGE = re.compile(r"\s*([+-]?[0-9]{1,9})\s*\.\.\s*([+-]?[0-9]{1,9})\s*(?::\s*([0-9]{1,9})\s*)?")
 
 
 def read_axes(
@@ -92,19 +92,23 @@ def _parts(given: object, name: str, *, is_number: bool) -> list[object]:
     if isinstance(given, str):
         given = [part.strip() for part in given.split(",")]
     if not isinstance(given, Sequence) or not given:
-        raise InputError(name, given, "several values, such as 1,2,4 or 1..8")
+        raise InputError(name, given, "several values, such as 1,2,4 or 1..8 or 10..50:20")
     return [each for part in given[: MOST_JOBS + 1] for each in _expanded(part, name, is_number=is_number)]
 
 
 def _expanded(part: object, name: str, *, is_number: bool) -> Sequence[object]:
-    """The whole numbers of a range; anything else as it is."""
+    """The whole numbers of a range, in steps where it names some; anything else as it is.
+
+    >>> list(_expanded("10..50:20", "n", is_number=True)), _expanded("1..2", "n", is_number=False)
+    ([10, 30, 50], ['1..2'])
+    """
     match = _RANGE.fullmatch(part) if is_number and isinstance(part, str) else None
     if match is None:
         return [part]
-    low, high = int(match[1]), int(match[2])
-    if not 0 <= high - low < MOST_JOBS:
+    low, high, step = int(match[1]), int(match[2]), int(match[3] or 1)
+    if not (step and 0 <= (high - low) // step < MOST_JOBS):
         raise InputError(name, part, f"a range from a lower to a higher number, of at most {MOST_JOBS} numbers")
-    return range(low, high + 1)
+    return range(low, high + 1, step)
 
 
 def _value(parameter: Parameter | None, limits: Limits, raw: object, name: str) -> Value:

@@ -32,15 +32,17 @@ _TOO_MANY = f"are more than {job_numbers.MOST}, which can be done at once. Narro
 
 @require_POST
 def many(request: HttpRequest) -> HttpResponse:
-    """`do`: cancel, resubmit or export; `job`: numbers, or `all` that the filters of the address show. The first two
-    ask first, and act where the form says `confirm`."""
+    """`do`: cancel, resubmit, compare or export; `job`: numbers, or `all` that the filters of the address show. The
+    first two ask first, and act where the form says `confirm`."""
     back = f"{reverse('jobs')}?{request.GET.urlencode()}".rstrip("?")
     visible = selectors.jobs_visible_to(caller(request))
     if request.POST.get("do") == "export":
         return _export(request, back)
+    if request.POST.get("do") == "compare":
+        return _compare(request, back)
     deed = next((each for each in Deed if each == request.POST.get("do")), None)
     if deed is None:
-        messages.error(request, "Choose what to do: cancel, resubmit or export.")
+        messages.error(request, "Choose what to do: cancel, resubmit, compare or export.")
         return redirect(back)
     if deed is Deed.RESUBMIT:
         require_submitter(request)
@@ -73,6 +75,15 @@ def _all_shown(request: HttpRequest, visible: QuerySet[Job]) -> list[int]:
     form = JobFilterForm(request.GET, caller(request))
     found = JobList(form.apply(visible), request.GET.get("sort", ""), visible, at_once=form.reads_names)
     return found.keys(0, min(found.count(), job_numbers.MOST + 1))
+
+
+def _compare(request: HttpRequest, back: str) -> HttpResponse:
+    """The newest runs of the chosen jobs side by side; that page says how many there may be."""
+    numbers = _chosen(request)
+    if request.POST.get("all") or len(numbers) < 2:
+        messages.error(request, "Choose two or more jobs in the list to compare them.")
+        return redirect(back)
+    return redirect(f"{reverse('jobs-compare')}?runs={','.join(map(str, numbers))}")
 
 
 def _export(request: HttpRequest, back: str) -> HttpResponse:

@@ -120,7 +120,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "threshold": _share,
     "learns_threshold": _yes_or_no,
     "changes_ranks": _yes_or_no,
-    "expires_after": partial(whole, least=0, most=_DAY),
+    "expires_after": partial(whole, least=1, most=_DAY),
     "most_per_hour": partial(whole, least=0, most=1000),
     "job_cooldown": partial(whole, least=0, most=_DAY),
     "node_cooldown": partial(whole, least=0, most=_DAY),

@@ -70,6 +70,7 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
     nodes = topology.compute_nodes()
     _check_names(nodes, request)
     enough = Enough(request)
+    _check_room(nodes, enough)
     if not enough.are(nodes):
         only = "" if enough.needed(nodes) else "only "
         raise ImpossibleError(f"The topology has {only}{enough.count(nodes, 'compute node')}, {enough.wanted(nodes)}.")
@@ -90,6 +91,24 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
             )
     left = _with_cpu(left, enough, conditions)
     return left if enough.is_by_nodes else tuple(node for node in left if slots(request, node) > 0)
+
+
+def _check_room(nodes: tuple[Node, ...], enough: Enough) -> None:
+    """Raise ImpossibleError where some nodes have no room for a rank, and the others too little: one sentence counts
+    what is excluded, what is full, and what is left."""
+    request = enough.request
+    left = tuple(node for node in nodes if node.id not in request.excluded)
+    room = tuple(node for node in left if slots(request, node) > 0)
+    if enough.is_by_nodes or len(room) == len(left) or enough.are(left):
+        return
+    full, many = len(left) - len(room), "has" if len(room) == 1 else "have"
+    causes = [f"{len(nodes) - len(left)} cannot be used"] if len(left) < len(nodes) else []
+    why = " and ".join([*causes, f"{full} {'has' if full == 1 else 'have'} no room for a rank"])
+    if not room:
+        raise ImpossibleError(f"None of {_count(len(nodes), 'compute node')} has room: {why}.")
+    fit = _count(sum(slots(request, node) for node in room), "rank")
+    who = f"{len(room)} of {_count(len(nodes), 'compute node')}"
+    raise ImpossibleError(f"Only {who} {many} room, for {fit}, and {enough.asked}: {why}.")
 
 
 def of_nodes(request: Request) -> list[tuple[str, str]]:

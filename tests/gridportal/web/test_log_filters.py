@@ -6,6 +6,7 @@ import logging
 
 import pytest
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 
 from gridportal.web.log_filters import RefusalsInOneLine, RequestIds
 from gridportal.web.middleware import current_request_id
@@ -20,6 +21,18 @@ def test_only_refusals_lose_their_traceback(status, kept):
         record.status_code = status
     assert RefusalsInOneLine().filter(record)
     assert (record.exc_info is not None) == kept
+
+
+def test_a_form_that_is_too_long_is_a_line_in_the_log(client_as, settings, caplog):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE, too_big = 10, RequestDataTooBig("too long")
+    with caplog.at_level(logging.WARNING, "django"):
+        answer = client_as("user").post("/jobs/many", {"do": "cancel" * 100})
+    assert answer.status_code in (400, 413)
+    assert "DATA_UPLOAD_MAX_MEMORY_SIZE" in caplog.text
+    assert not any(record.exc_info for record in caplog.records)
+    record = logging.LogRecord("django.security", logging.ERROR, "x", 1, "long", (), (RequestDataTooBig, too_big, None))
+    assert RefusalsInOneLine().filter(record)
+    assert record.exc_info is None
 
 
 def test_whoever_may_not_see_a_page_is_a_line_in_the_log():

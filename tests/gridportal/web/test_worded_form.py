@@ -37,7 +37,7 @@ class Trial(WordedForm):
         ("count", "1", "Enter a whole number from 2 to 8."),
         ("count", "many", "Enter a whole number from 2 to 8."),
         ("count", "", "Enter a whole number from 2 to 8."),
-        ("share", "0.1", "Enter a number from 0.5."),
+        ("share", "0.1", "Enter 0.5 or more."),
         ("name", "abcdef", "Enter a text of 2 to 5 characters."),
         ("name", "", "Say who you are."),
         ("name", "root", "Nobody is called root."),
