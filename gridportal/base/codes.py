@@ -178,6 +178,14 @@ class Code(StrEnum):
     TRACE_NO_LIBRARY = "trace_no_library"
     TRACE_SEVERAL = "trace_several", "runs"
 
+    # how the ranks of a run were started, where that was odd; `launcher` and `mpi` for people
+    START_SINGLETONS = "start_singletons", "ranks", "mpi", "launcher"
+    START_COPIES = "start_copies", "ranks", "found", "launcher"
+    START_OTHER_MPI = "start_other_mpi", "ranks", "mpi", "launcher"
+    # the same of a program that somebody brings, before it has run
+    LINKED_OTHERWISE = "linked_otherwise", "mpi", "launcher"
+    STARTS_RANKS_ITSELF = "starts_ranks_itself", "launcher"
+
     # why there is no skeleton, or why it tells little; `share` of the time outside MPI
     PROGRAM_WAITS = "program_waits", "share"
     SKELETON_NOT_BUILT = "skeleton_not_built", "error"

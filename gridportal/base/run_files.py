@@ -37,6 +37,9 @@ TRACE_RANK = "rank-{rank}.json"
 TRACE_MARKS = "loop-marks"  # in it: how often the outermost loop has run, written while the program runs
 TRACE_COPIES = "copies"  # in it: a line for each process that was a rank which another had been already
 
+#: A folder: a file of each process that a launcher started and that was rank 0 of an MPI world, with the world's size.
+WORLDS = "mpi-worlds"
+
 #: Written by the player of skeletons: what all ranks have seen.
 SKELETON_TIMES = "skeleton.times"
 

@@ -13,6 +13,7 @@ from scheduling.messages import (  # noqa: F401  (each registers its sentences)
     node_messages,
     run_messages,
     selection_messages,
+    start_messages,
     trace_messages,
     trial_messages,
     use_messages,

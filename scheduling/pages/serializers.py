@@ -110,8 +110,11 @@ class RunSerializer(ReasonedSerializer):
         read_only_fields = fields
 
 
+_REASONS = ("trace_reason", "trace_reason_code", "start_reason", "start_reason_code")
+
+
 class RunDetailSerializer(RunSerializer):
-    """The same with its nodes, when it was prepared, and what became of its trace."""
+    """The same with its nodes, when it was prepared, what became of its trace, and how its ranks were started."""
 
     nodes = serializers.ListField(child=serializers.CharField(), source="placement.nodes", help_text="In rank order.")
     trace_reason = serializers.SerializerMethodField(
@@ -121,12 +124,23 @@ class RunDetailSerializer(RunSerializer):
         source="trace_reason.code.value", help_text="The same as a code, which never changes; none: nothing is to say."
     )
 
+    start_reason = serializers.SerializerMethodField(
+        help_text="What is odd about how its ranks were started, such as by another MPI; empty: nothing."
+    )
+    start_reason_code = serializers.CharField(
+        source="start_reason.code.value", help_text="The same as a code, which never changes; none: nothing is odd."
+    )
+
+    def get_start_reason(self, row: Any) -> str:
+        """The sentence."""
+        return message(row.start_reason)
+
     def get_trace_reason(self, row: Any) -> str:
         """The sentence."""
         return message(row.trace_reason)
 
     class Meta(RunSerializer.Meta):
-        fields = (*RunSerializer.Meta.fields, "nodes", "created_at", "trace_reason", "trace_reason_code")
+        fields = (*RunSerializer.Meta.fields, "nodes", "created_at", *_REASONS)
         read_only_fields = fields
 
 

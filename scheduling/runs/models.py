@@ -57,6 +57,7 @@ class Run(models.Model):
     unread = models.JSONField(null=True, blank=True, help_text="Why it cannot be followed: file, fault, detail.")
     unread_since = models.DateTimeField(null=True, blank=True)
     trace_reason = ReasonField(help_text="Why it left no profile, or which of its traces it is of.")
+    start_reason = ReasonField(help_text="What is odd about how its ranks were started.")
     goes_on_from = models.PositiveIntegerField(null=True, blank=True, help_text="Number of the checkpoint it reads.")
     goes_back = models.BooleanField(
         default=False,

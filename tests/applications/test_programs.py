@@ -144,3 +144,19 @@ def test_the_script_to_download_gives_the_same_job_by_hand(run: Run, portal: Por
         said = [line.split(": ", 1)[1] for line in done.stdout.splitlines()]
     assert sorted(line for line in said if line.startswith("rank ")) == sorted(log)
     assert json.loads((run_dir / "exit.json").read_text())["exit_code"] == 0
+
+
+def test_a_program_of_another_mpi_than_its_launcher_says_so(run: Run, portal: Portal, programs: Path) -> None:
+    need("mpicc.mpich", "mpirun.openmpi")
+    program = programs / "ring-of-mpich"
+    subprocess.run(["mpicc.mpich", "-o", str(program), str(HERE / "ring.c")], check=True, timeout=60)
+    right = ["mpiexec.mpich", "-n", "{ranks}", "-hosts", "{hosts}"]
+    wrong = ["mpirun.openmpi", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}"]
+    said = []
+    for launcher in (right, wrong):
+        fields = {"slug": "alone", "name": "alone", "command": [str(program)], "launcher": launcher}
+        story, log = run({**fields, "ranks": {"min": 1, "max": 8}}, "grid", 2)
+        assert story["state"] == "succeeded", (story["reason"], log)
+        found = f"print(json.dumps(Run.objects.get(key={story['runs'][0]['key']!r}).start_reason.code.value))"
+        said.append(portal.run(found))
+    assert said == ["none", "start_singletons"]

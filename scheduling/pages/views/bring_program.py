@@ -31,11 +31,13 @@ from scheduling.jobs.ownership_models import OwnProgram
 from scheduling.jobs.selectors import usable_applications
 from scheduling.jobs.services import own_programs, program_clusters
 from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.messages import message
 from scheduling.pages.api_programs import asked_by_document, program_document
 from scheduling.pages.batch_values import unused_options
 from scheduling.pages.program_form import ParameterRows, ProgramForm, from_program, parameter_rows
 from scheduling.pages.submitters import require_submitter
 from scheduling.placing.services import submission
+from scheduling.runs.services import start_check
 
 _TEST_SECONDS = 120
 #: What a new document begins with.
@@ -112,6 +114,8 @@ def _saved(request: HttpRequest, saved: Application, *, is_new: bool) -> HttpRes
     shared = "" if saved.shares.exists() else "; nobody else sees it until you share it"
     add_result(request, saved.name, saved.get_absolute_url(), f"is kept{shared}.")
     _tell_unread(request, saved)
+    if odd := start_check.registered_reason(saved):
+        messages.warning(request, message(odd))
     if "test" in request.POST:
         return _test(request, saved)
     return redirect(f"{reverse('submit')}?application={saved.slug}" if is_new else saved)

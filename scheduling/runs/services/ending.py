@@ -13,12 +13,15 @@ from gridportal.base.batch_system import RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import ExitRecord, Fault, RunFileError
 from gridportal.slurm.translation import out_of_memory
+from monitoring.clusters.selectors import configured
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.states import JobState
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
-from scheduling.runs.services import stop_answer
+from scheduling.runs.services import start_check, stop_answer
+from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.output_check import OutputCheck, check_output, log_end
+from scheduling.runs.services.scripts import launcher_of
 from scheduling.runs.services.steps import advance_run
 from scheduling.runs.services.submissions import ended, name_of
 
@@ -68,7 +71,17 @@ def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: R
     check = check_output(run, code)
     to, reason = _verdict(run, status, code, failure, check)
     kept |= {"ended_at"} if to is RunState.FAILED and run.goes_back else set()
-    return Ending(to, reason, {**fields, **check.columns}, started, kept)
+    return Ending(to, reason, {**fields, **check.columns, "start_reason": _start_reason(run)}, started, kept)
+
+
+def _start_reason(run: Run) -> Reason:
+    """What is odd about how its ranks were started: told beside its end, whatever that is."""
+
+    def look() -> Reason:
+        application, cluster = run.job.application, configured().get(run.job.cluster)
+        return start_check.start_reason(run, launcher_of(application, cluster) if cluster else application.launcher)
+
+    return isolated(f"job {run.job_id}: how its ranks were started", look).value or NOTHING
 
 
 def _cancelled(run: Run, status: RunStatus, started: datetime | None) -> Reason:

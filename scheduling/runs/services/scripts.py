@@ -23,7 +23,7 @@ from scheduling.runs.adapters import finalizer, recorder
 from scheduling.runs.core import restart_lines, script
 from scheduling.runs.core.opening_lines import OpenedFolder
 from scheduling.runs.core.restart_lines import RestartArguments
-from scheduling.runs.services import job_depots, job_folder, own_restarts
+from scheduling.runs.services import job_depots, job_folder, own_restarts, start_check
 from scheduling.runs.services import recording_library as profiles
 from scheduling.runs.services.paths import runs_home
 from scheduling.runs.services.sharing import opened_folder
@@ -166,12 +166,15 @@ def _of_job(job: Job | JobSpec, directory: str) -> dict[str, str]:
 
 
 def _preloaded(job: Job | JobSpec, directory: str) -> tuple[str, ...]:
-    """The words that load libraries of ours into each rank: what records its calls, what lets it end."""
+    """The words that load libraries of ours into each rank: what records its calls, what lets it end, and what
+    notes its worlds where nothing is recorded."""
+    cluster = setting(job.cluster)
     finalizing, recording = _finalizer(job, directory), _recorder(job, directory)
     if recording:
         folder = f"{directory}/{recorder.FOLDER}"
         return recorder.prefix(recording[0], folder, *finalizing, marks_only=not job.trace)
-    return finalizer.prefix(finalizing[0]) if finalizing else ()
+    noting = start_check.noting_prefix(job, cluster, launcher_of(job.application, cluster), directory)
+    return (*(finalizer.prefix(finalizing[0]) if finalizing else ()), *noting)
 
 
 def _recorder(job: Job | JobSpec, directory: str) -> list[Path]:

@@ -98,6 +98,7 @@ FACTS: dict[str, Any] = {
     "before": "running",
     "now": "held",
     "share": 0.9,
+    "launcher": "Open MPI's mpirun",
     "place_of": "n4",
     "is_busiest": True,
     "slots": 1,

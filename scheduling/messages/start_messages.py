@@ -1,0 +1,47 @@
+"""How the ranks of a run, or of a program that somebody brings, are started, where that is odd."""
+
+from __future__ import annotations
+
+from gridportal.base.reasons import Code
+from scheduling.messages.registry import says
+
+_REMEDY = "Choose the MPI that it was built with, so that its own launcher starts it."
+_BATCH = "Let the application's launcher start the program itself, or bring it as a batch script, which runs once."
+
+
+@says(Code.START_SINGLETONS)
+def _(ranks: int, mpi: str, launcher: str) -> str:
+    linked = f"It is linked with {mpi}, and {launcher} started it" if mpi else f"{launcher} started it".capitalize()
+    return f"{linked}: each of the {ranks} processes believed to be alone (rank 0 of 1). {_REMEDY}"
+
+
+@says(Code.START_COPIES)
+def _(ranks: int, found: int, launcher: str) -> str:
+    return (
+        f"The whole program ran {ranks} times, with {found} ranks each time: {launcher} started {ranks} processes, and "
+        f"each of them called mpirun or mpiexec itself. {_BATCH}"
+    )
+
+
+@says(Code.START_OTHER_MPI)
+def _(ranks: int, mpi: str, launcher: str) -> str:
+    return (
+        f"Its file is linked with {mpi}, and {launcher} started it: each of the {ranks} processes may have believed to "
+        f"be alone (rank 0 of 1). If its output says so, choose the MPI that it was built with."
+    )
+
+
+@says(Code.LINKED_OTHERWISE)
+def _(mpi: str, launcher: str) -> str:
+    return (
+        f"The program is linked with {mpi}, and {launcher} is to start it: each of its processes will probably believe "
+        f"to be alone (rank 0 of 1). {_REMEDY}"
+    )
+
+
+@says(Code.STARTS_RANKS_ITSELF)
+def _(launcher: str) -> str:
+    return (
+        f"The script calls {launcher} itself, and is to be started once for each rank: the whole program would run as "
+        "often as it has ranks. Start it as a batch script, which runs once."
+    )

@@ -1,0 +1,81 @@
+"""Whether the processes of a run were the ranks of one MPI world, by the worlds that they have noted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gridportal.base.reasons import NOTHING, Code, Reason
+from scheduling.jobs.core.linked_mpi import MPICH, OPEN_MPI, launcher_mpi, launcher_name
+
+_VERSION = re.compile(r"(Open MPI) v(\d+(?:\.\d+)*)|(MPICH) Version:\s*(\d+(?:\.\d+)*)")
+#: What a launcher that is no MPI's own is called.
+_LAUNCHER = "its launcher"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One that began in a process which the launcher had started: its size, whose variables that process had, and its
+    MPI with the version."""
+
+    size: int
+    started_by: str
+    mpi: str
+
+    @classmethod
+    def read(cls, line: str) -> World | None:
+        """From what the library wrote; None for anything else.
+
+        >>> World.read("1 openmpi MPICH Version:\\t4.0.2"), World.read("x")
+        (World(size=1, started_by='openmpi', mpi='MPICH 4.0.2'), None)
+        """
+        size, _, rest = line.partition(" ")
+        by, _, version = rest.partition(" ")
+        if not (size.isascii() and size.isdigit() and len(size) < 10):
+            return None
+        found = _VERSION.search(version)
+        name = " ".join(part for part in found.groups() if part) if found else ""
+        return cls(int(size), by, name)
+
+
+def verdict(worlds: Sequence[World], ranks: int, launcher: Sequence[str]) -> Reason:
+    """What is wrong with how `ranks` processes were started; NOTHING unless each of them began a world of its own.
+
+    `worlds`: the first one of each process that was rank 0. Ranks of one world leave one.
+
+    >>> verdict([World(1, "openmpi", "MPICH 4.0.2")] * 4, 4, ("mpirun",)).facts
+    {'ranks': 4, 'mpi': 'MPICH 4.0.2', 'launcher': "Open MPI's mpirun"}
+    >>> verdict([World(4, "pmi", "MPICH 4.0.2")], 4, ("mpiexec",)) == NOTHING
+    True
+    """
+    if ranks < 2 or len(worlds) != ranks:
+        return NOTHING
+    sizes = {world.size for world in worlds}
+    by = launcher_text(launcher, OPEN_MPI if worlds[0].started_by == "openmpi" else "")
+    if sizes == {1}:
+        return Reason.of(Code.START_SINGLETONS, ranks=ranks, mpi=worlds[0].mpi, launcher=by)
+    if 1 not in sizes:
+        return Reason.of(Code.START_COPIES, ranks=ranks, found=max(sizes), launcher=by)
+    return NOTHING
+
+
+def hint(mpi: str, ranks: int, launcher: Sequence[str]) -> Reason:
+    """The same by the file alone, of a program that is linked with `mpi`; NOTHING where that fits, or is unknown."""
+    of_launcher = launcher_mpi(launcher)
+    if ranks < 2 or not mpi or not of_launcher or of_launcher == mpi:
+        return NOTHING
+    return Reason.of(Code.START_OTHER_MPI, ranks=ranks, mpi=mpi, launcher=launcher_text(launcher))
+
+
+def launcher_text(launcher: Sequence[str], mpi: str = "") -> str:
+    """A launcher with its MPI as far as that is known.
+
+    >>> launcher_text(("mpiexec", "-hosts", "{hosts}")), launcher_text(("srun",)), launcher_text(("wrap",))
+    ("MPICH's mpiexec", 'srun', 'its launcher')
+    """
+    name = launcher_name(launcher)
+    known = mpi or launcher_mpi(launcher)
+    if known in (OPEN_MPI, MPICH) and name and name != "srun":
+        return f"{known}'s {name}"
+    return name or _LAUNCHER

@@ -1,0 +1,127 @@
+"""Whether the processes of a run were ranks of one MPI world: noted by themselves, else guessed from their program.
+
+Nothing here changes how a run ends: what is found is told beside it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from gridportal.base import run_directory, run_files, run_listing
+from gridportal.base.clusters import Cluster
+from gridportal.base.errors import GridPortalError
+from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.base.run_directory import RunFileError
+from scheduling.jobs.core import launcher, program_start
+from scheduling.jobs.core.linked_mpi import launcher_mpi, launcher_name, linked_mpi, started_inside
+from scheduling.jobs.core.program_start import ProgramKind
+from scheduling.jobs.models import Application, Job
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.runs.adapters import recorder, world_library
+from scheduling.runs.core import started_worlds
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.core.started_worlds import World
+from scheduling.runs.models import Run
+from scheduling.runs.services.paths import runs_home
+
+log = logging.getLogger(__name__)
+#: Of a note, and of a program's file.
+_MOST_NOTE, _MOST_FILE = 512, 64 * 2**20
+
+
+def noting_prefix(job: Job | JobSpec, cluster: Cluster, argv: Sequence[str], directory: str) -> tuple[str, ...]:
+    """The words before the program's own that let its processes note their worlds; none where that is not to be.
+
+    `argv`: the launcher's. On a cluster of others a library is loaded only until a run of the program, as it is now,
+    was in order: no program is to meet it for ever.
+    """
+    if job.rank_request.total < 2 or not launcher_name(argv) or _is_ours(job.application):
+        return ()
+    emulated = (cluster.traits.one_machine and cluster.traits.has_network) or cluster.probe == "grid"
+    if not emulated and _was_in_order(job.application, job.cluster):
+        return ()
+    try:
+        return world_library.prefix(world_library.built(runs_home(job.cluster) / recorder.CACHE), directory)
+    except GridPortalError as error:
+        log.warning("%s: nobody sees whether its ranks find each other: %s", directory, error)
+        return ()
+
+
+def _is_ours(application: Application) -> bool:
+    """Whether the portal's own Python runs it, started by the launcher beside it."""
+    own = "{python}" in application.command and application.owner_id is None
+    return own and not application.launcher and not launcher.is_open_mpi(application.mpi)
+
+
+def _was_in_order(application: Application, cluster: str) -> bool:
+    since = application.updated_at
+    if application.pk is None or since is None:
+        return False
+    runs = Run.objects.filter(job__application=application, job__cluster=cluster, created_at__gt=since)
+    return runs.filter(state=RunState.SUCCEEDED, start_reason=NOTHING).exists()
+
+
+def start_reason(run: Run, argv: Sequence[str]) -> Reason:
+    """What is odd about how the ranks of a run that is over were started; NOTHING where nothing is, or nobody knows."""
+    ranks = run.job.ranks
+    if ranks < 2 or run.job.trace:  # of a recorded one its trace says it
+        return NOTHING
+    worlds = list(_worlds(Path(run.run_dir), ranks))
+    if worlds:
+        return started_worlds.verdict(worlds, ranks, argv)
+    mpi = linked_mpi(_program(run.job.application)) if launcher_mpi(argv) else ""
+    return started_worlds.hint(mpi, ranks, argv)
+
+
+def registered_reason(application: Application) -> Reason:
+    """What speaks against how a program that somebody brought is to be started; NOTHING where nothing does."""
+    program = application.program
+    content = _program(application)
+    if program.kind == ProgramKind.MPI and (inside := started_inside(content)):
+        return Reason.of(Code.STARTS_RANKS_ITSELF, launcher=inside)
+    words = application.launcher or launcher.usual_launcher(application.mpi)
+    mpi, of_launcher = linked_mpi(content), launcher_mpi(words)
+    if program.kind != ProgramKind.MPI or not mpi or not of_launcher or mpi == of_launcher:
+        return NOTHING
+    return Reason.of(Code.LINKED_OTHERWISE, mpi=mpi, launcher=started_worlds.launcher_text(words))
+
+
+def _worlds(directory: Path, ranks: int) -> Iterator[World]:
+    """What processes noted; of more than there are ranks nothing is said."""
+    try:
+        entries = run_listing.list_folder(directory, run_files.WORLDS).entries
+        for entry in entries if len(entries) <= ranks else ():
+            part = run_directory.read_part(directory, f"{run_files.WORLDS}/{entry.name}", 0, _MOST_NOTE)
+            if world := World.read(part.data.decode(errors="replace").strip()):
+                yield world
+    except (RunFileError, OSError):
+        return  # none was noted, or somebody put something else there
+
+
+def _program(application: Application) -> bytes:
+    """Its file, uploaded or at the path that its command begins with; empty where it cannot be read."""
+    own = getattr(application, "program", None) if application.owner_id or _is_uploaded(application) else None
+    if own is not None and own.content:
+        return bytes(own.content)
+    first = application.command[0] if application.command else ""
+    return _file(first) if first.startswith("/") else b""
+
+
+def _is_uploaded(application: Application) -> bool:
+    return program_start.UPLOADED in application.command
+
+
+def _file(path: str) -> bytes:
+    """A plain file that everybody may read: whatever else the portal can read is nobody's to ask about."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            seen = os.fstat(descriptor)
+            if stat.S_ISREG(seen.st_mode) and seen.st_mode & stat.S_IROTH and seen.st_size <= _MOST_FILE:
+                return file.read(_MOST_FILE)
+    return b""

@@ -1,0 +1,87 @@
+"""What is told of a run whose processes were no ranks of one world; how it ends does not hang on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from gridportal.base.reasons import NOTHING, Code, Reason
+from scheduling.jobs.core.launcher import LAUNCHER, OPEN_MPI_LAUNCHER
+from scheduling.messages import message
+from scheduling.runs.models import Run
+from scheduling.runs.services import start_check
+from tests.markup import markup
+
+OPEN_MPI_PROGRAM = Path("/bin/true").read_bytes() + b"Open MPI v4.1.4"
+FORM = {"name": "Ring", "kind": "mpi", "mpi": "mpich", "arguments": "", "p-TOTAL_FORMS": "0", "p-INITIAL_FORMS": "0"}
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(make_job, people, tmp_path) -> Run:
+    """One of four ranks whose run directory is there."""
+    run = make_job(people["user"], "succeeded", ranks=4).runs.get()
+    run.run_dir = str(tmp_path)
+    run.save()
+    return run
+
+
+def note(run: Run, *lines: str) -> None:
+    folder = Path(run.run_dir, "mpi-worlds")
+    folder.mkdir()
+    for number, line in enumerate(lines):
+        (folder / f"n{number}-7").write_text(line)
+
+
+def test_four_that_were_alone_are_told_on_the_page_and_in_rest(run, client_as):
+    note(run, *["1 openmpi MPICH Version:\t4.0.2"] * 4)
+    reason = start_check.start_reason(run, OPEN_MPI_LAUNCHER)
+    assert reason == Reason.of(Code.START_SINGLETONS, ranks=4, mpi="MPICH 4.0.2", launcher="Open MPI's mpirun")
+    Run.objects.filter(pk=run.pk).update(start_reason=reason)
+    assert "each of the 4 processes believed to be alone" in markup(client_as("user").get(f"/jobs/{run.job_id}/"))
+    answer = client_as("user").get(f"/api/jobs/{run.job_id}/runs/1/").json()
+    assert (answer["start_reason"], answer["start_reason_code"]) == (message(reason), "start_singletons")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["4 pmi MPICH Version: 4.0.2"],
+        ["1 pmi x", "1 pmi x"],
+        ["1 pmi x"] * 3 + ["4 pmi x"],
+        ["1 pmi x"] * 3 + ["nonsense"],
+        ["1 pmi x"] * 9,
+    ],
+)
+def test_one_world_or_less_than_certainty_is_no_matter(run, lines):
+    note(run, *lines)
+    assert start_check.start_reason(run, LAUNCHER) == NOTHING
+
+
+def test_what_somebody_put_there_instead_is_no_matter(run, tmp_path):
+    (tmp_path / "mpi-worlds").symlink_to("/etc")
+    assert start_check.start_reason(run, LAUNCHER) == NOTHING
+
+
+def test_without_notes_the_file_of_the_program_is_asked(run, tmp_path):
+    program = tmp_path / "solver"
+    program.write_bytes(OPEN_MPI_PROGRAM)
+    run.job.application.command = [str(program)]
+    assert start_check.start_reason(run, LAUNCHER).code is Code.START_OTHER_MPI
+    assert start_check.start_reason(run, OPEN_MPI_LAUNCHER) == NOTHING
+    assert start_check.start_reason(run, ("srun", "-n", "{ranks}")) == NOTHING
+    program.chmod(0o600)
+    assert start_check.start_reason(run, LAUNCHER) == NOTHING
+
+
+def test_who_brings_a_program_is_warned(client_as):
+    upload = {**FORM, "upload": SimpleUploadedFile("a.out", OPEN_MPI_PROGRAM)}
+    page = markup(client_as("user").post("/applications/own/new", upload, follow=True))
+    assert "linked with Open MPI, and MPICH" in page
+    script = {**FORM, "name": "Wrapped", "text": "#!/bin/sh\nmpirun -n 4 ./solver\n"}
+    assert "calls mpirun itself" in markup(client_as("user").post("/applications/own/new", script, follow=True))
+    right = {**FORM, "name": "Right", "mpi": "openmpi", "upload": SimpleUploadedFile("a.out", OPEN_MPI_PROGRAM)}
+    assert "is linked with" not in markup(client_as("user").post("/applications/own/new", right, follow=True))
