@@ -4,10 +4,10 @@ BIN := .venv/bin
 REAL := grid or browser or redis or postgres or slurm or prometheus or ldap
 export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 
-.PHONY: demo serve setup setup-dev test test-slow test-quick fuzz fuzz-api check format bench bench-load chaos clean help
+.PHONY: demo serve setup setup-dev test test-slow test-quick fuzz fuzz-api check format bench bench-reports bench-load chaos clean help
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{ printf "%-11s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{ printf "%-13s %s\n", $$1, $$2 }'
 
 demo: .venv/.portal ## The portal, the emulated Grid and one verified job; ONCE=1 ends after it; PORT=, TOPOLOGY=
 	@$(BIN)/gridportal demo $(if $(ONCE),--once) $(if $(PORT),--port $(PORT)) $(if $(TOPOLOGY),--topology $(TOPOLOGY))
@@ -68,6 +68,9 @@ fuzz-api: .venv/.dev ## Every REST operation with CASES (400) valid requests, ea
 
 bench: .venv/.bench ## Benchmarks, printed as ratios within one run
 	$(BIN)/pytest -q -s -m bench --timeout 600
+
+bench-reports: .venv/.dev ## Every tab of the usage report after a year of JOBS=100000, on PostgreSQL and SQLite: median, worst, first
+	@JOBS=$(or $(JOBS),100000) $(BIN)/pytest -q -s -m bench --timeout 3600 tests/bench/test_reports_bench.py
 
 bench-load: .venv/.dev ## Submissions over REST for minutes, on clusters that are quick and full; MINUTES=10, RATE=50
 	@$(BIN)/python -m tests.bench.load $(or $(MINUTES),10) $(or $(RATE),50)

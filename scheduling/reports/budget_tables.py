@@ -58,7 +58,7 @@ def _budgets(person: User, span: Range) -> Section:
         )
         for row, state in found
     )
-    finding = "No project has a budget in this time."
+    finding = "No project has a budget in this time. Managers give one on the page of a project."
     if found:
         over = sum(1 for _, state in found if state.level is BudgetLevel.USED_UP)
         low = sum(1 for _, state in found if state.level is BudgetLevel.LOW)

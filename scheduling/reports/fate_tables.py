@@ -48,7 +48,7 @@ def _waiting(whole: Figures) -> Section:
     names = [name for _, name in _BANDS] + [_LONGER]
     total = sum(bands.values())
     values = tuple((name, bands[name], round(100 * bands[name] / total, 1)) for name in names) if total else ()
-    finding = "No job that had run ended in this time."
+    finding = "No job that had run ended in this time; a longer one can be chosen above."
     if total:
         median, high = (Head("", "", Cell.SECONDS).text(waiting(whole, share)) for share in (0.5, 0.95))
         finding = (
@@ -95,7 +95,9 @@ def _failures(failures: Mapping[str, Figures], whole: Figures) -> Section:
         )
         for code, each in ordered
     )
-    finding = f"{counted(whole.failed, 'job')} of {whole.jobs:,} failed."
+    finding = (
+        f"{whole.failed:,} of {counted(whole.jobs, 'job')} failed." if whole.jobs else "No job ended in this time."
+    )
     if ordered:
         finding = f"{finding[:-1]}, most for one reason: {_words(ordered[0][0])} ({ordered[0][1].jobs:,})."
     chart = None

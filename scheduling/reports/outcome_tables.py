@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from gridportal.accounts.models import User
 from gridportal.web.templatetags.units import mbit_text
-from scheduling.jobs.core.units import hours_text, share_text
+from scheduling.jobs.core.units import share_text
+from scheduling.reports.brought_tables import brought_sections
 from scheduling.reports.compared import SECONDS, Figure, compared
-from scheduling.reports.report_section import Cell, Chart, Head, Section
+from scheduling.reports.report_section import Cell, Chart, Head, Seconds, Section
 from scheduling.reports.use_cells import counted
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.decision_messages import moved_summary
 from scheduling.usage import ranges
-from scheduling.usage.core.prediction_quality import PredictionQuality
 from scheduling.usage.predictions import prediction_qualities
 from scheduling.usage.ranges import LinkUse, MovesReport, Range, Slowdown
 
 _HOUR = 3600.0
-#: What was predicted, by who did.
-_PREDICTED = {
-    "contracts": "time of phases, by contracts",
-    "skeletons": "time of the program on the group taken, by skeletons",
-    "moves": "time to the end of a job that is moved",
-}
+_NO_MOVES = (
+    "No move was weighed in this time. Moves are weighed for jobs that have a contract and an application that can be "
+    "stopped with a checkpoint."
+)
 
 
 def network_sections(person: User, span: Range) -> list[Section]:
@@ -38,7 +35,7 @@ def slowdown_sections(person: User, span: Range) -> list[Section]:
     """Slowdown suffered and avoided, and how far predictions were off."""
     found, then = ranges.slowdown(span), ranges.slowdown(span.before)
     kept = compared(_slowdown_figures(found), _slowdown_figures(then), span.before)
-    return [kept, _slowdown(found), _predictions(prediction_qualities(span))]
+    return [kept, *brought_sections(found, prediction_qualities(span))]
 
 
 def move_sections(person: User, span: Range) -> list[Section]:
@@ -92,7 +89,7 @@ def _links(found: list[LinkUse]) -> Section:
         )
         for each in found
     ]
-    finding = "No link was measured in this time."
+    finding = "No link was measured in this time. The page Telemetry says which sources measure, and what they lack."
     if found:
         worst = found[0]
         finding = (
@@ -105,49 +102,6 @@ def _links(found: list[LinkUse]) -> Section:
         Chart("In use, %", names, tuple(round(100 * each.mean, 1) for each in found[:12])) if len(found) > 1 else None
     )
     return Section("links", "Utilization of links", finding, heads, tuple(values), note if values else "", chart)
-
-
-def _slowdown(found: Slowdown) -> Section:
-    heads = (Head("what", "What"), Head("count", "Of", Cell.NUMBER), Head("node_hours", "Node-hours", Cell.NUMBER))
-    values = [
-        ("suffered: beyond what contracts promised", found.slow, round(found.suffered / _HOUR, 3)),
-        ("avoided by trying candidate groups, predicted", found.trials, round(found.by_trials / _HOUR, 3)),
-        ("avoided by moves, after their cost", found.moves, round(found.by_moves / _HOUR, 3)),
-    ]
-    lost, avoided = (round(time / _HOUR, 3) for time in (found.suffered, found.by_trials + found.by_moves))
-    finding = (
-        f"{found.slow} of {counted(found.runs, 'run')} with a contract took longer than promised and lost "
-        f"{hours_text(lost)} node-hours; choosing and moving avoided {hours_text(avoided)}."
-    )
-    chart = Chart("Node-hours", ("lost", "avoided by trials", "avoided by moves"), tuple(row[2] for row in values))
-    return Section("slowdown", "Slowdown suffered and avoided", finding, heads, tuple(values), "", chart)
-
-
-def _predictions(found: Mapping[str, PredictionQuality]) -> Section:
-    heads = (
-        Head("predicted_by", "Predicted"),
-        Head("count", "Of", Cell.NUMBER),
-        Head("error_percent", "Median error, %", Cell.PERCENT),
-        Head("close_percent", "Close, %", Cell.PERCENT),
-        Head("longer_percent", "Took longer, %", Cell.PERCENT),
-    )
-    shown = [(_PREDICTED[name], each) for name, each in found.items() if each.count]
-    values = tuple(
-        (
-            words,
-            each.count,
-            round(100 * each.error, 1) if each.error is not None else None,
-            *(round(100 * part / each.count, 1) for part in (each.close, each.too_short)),
-        )
-        for words, each in shown
-    )
-    parts = [
-        f"{share_text(each.error or 0.0)} for the {words} ({counted(each.count, 'time')})" for words, each in shown
-    ]
-    finding = f"Median errors of predictions: {'; '.join(parts)}." if parts else "No prediction can be judged yet."
-    note = "Shares are of what was predicted. Close: off by at most 10 %. Runs of this time that went well, and moves "
-    note = f"{note}whose job is over." if parts else ""
-    return Section("predictions", "Predictions against outcomes", finding, heads, values, note)
 
 
 def _moves(found: MovesReport) -> Section:
@@ -164,10 +118,10 @@ def _moves(found: MovesReport) -> Section:
             ("gain promised, mean, %", round(100 * found.promised, 1)),
             ("gain real, mean, %", round(100 * found.real, 1)),
         ]
-        values += [("seconds saved", round(turned.saved, 1))]
+        values += [("time saved", Seconds(round(turned.saved, 1)))]
     total = sum(found.states.values())
     finding = moved_summary(turned) or (
-        f"{counted(total, 'move')} weighed; none can be judged yet." if total else "No move was weighed."
+        f"{counted(total, 'move')} weighed; none can be judged before its job is over." if total else _NO_MOVES
     )
     shown = [(state.value, found.states[state.value]) for state in DecisionState if state.value in found.states]
     chart = (

@@ -38,7 +38,8 @@ def pdf(title: str, subtitle: str, sections: Sequence[Section]) -> bytes:
 
 
 def _section(section: Section, styles: Any, width: float) -> list[Any]:
-    parts = [_paragraph(section.title, styles["heading"]), _paragraph(section.finding, styles["finding"])]
+    finding = styles["kept_finding" if section.chart else "finding"]
+    parts = [_paragraph(section.title, styles["heading"]), _paragraph(section.finding, finding)]
     if section.chart:
         parts.append(drawing(section.chart, width))
     if section.values:
@@ -108,8 +109,9 @@ def _styles() -> dict[str, Any]:
     bold = ParagraphStyle("bold", plain, fontName="Report-Bold")
     return {
         "title": ParagraphStyle("title", bold, fontSize=17, leading=22),
-        "heading": ParagraphStyle("heading", bold, fontSize=12, leading=16, spaceBefore=14),
+        "heading": ParagraphStyle("heading", bold, fontSize=12, leading=16, spaceBefore=14, keepWithNext=1),
         "finding": ParagraphStyle("finding", plain, fontSize=10, leading=14, spaceAfter=6),
+        "kept_finding": ParagraphStyle("kept", plain, fontSize=10, leading=14, spaceAfter=6, keepWithNext=1),
         "soft": ParagraphStyle("soft", plain, fontSize=8, leading=11, textColor="#545d68", spaceBefore=3),
         "head": ParagraphStyle("head", bold, fontSize=_SIZE, leading=10),
         "number": ParagraphStyle("number", bold, fontSize=_SIZE, leading=10, alignment=2),

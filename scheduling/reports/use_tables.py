@@ -40,6 +40,7 @@ _HOUR = 3600e6  # microseconds
 #: A chart of a longer time has a point for each week.
 _MOST_DAYS = 100
 Named = Mapping[str, Figures]
+_NOTHING = "No job ran in this time; a longer one can be chosen above."
 
 
 def people_sections(person: User, span: Range) -> list[Section]:
@@ -125,7 +126,7 @@ def named(key: str, title: str, word: str, parts: Named, whole: Figures) -> Sect
     heads = (Head(word.lower(), word), *USE)
     ordered = _most_first(parts)
     values = tuple((name, *use_cells(each, whole)) for name, each in ordered)
-    finding = "Nothing ran in this time."
+    finding = _NOTHING
     if ordered:
         first, each = ordered[0]
         first = f"What belongs to no {word.lower()}" if first == NONE else first
@@ -167,6 +168,8 @@ def _time(person: User, span: Range, whole: Figures, people: int) -> Section:
         f"{hours_text(whole.node_time / _HOUR)} node-hours"
     )
     part = whole.node_time / 1e6 / (nodes * span.seconds) if nodes and span.seconds > 0 else None
+    if not days:
+        return Section("time", "By day", _NOTHING, (Head("day", "Day, UTC"), *USE), ())
     finding += f": {share_text(part)} of what the {nodes} nodes could give" if part is not None and part <= 1 else ""
     busiest = max(days.items(), key=lambda item: item[1].node_time, default=None)
     finding += f"; most on {_day(busiest[0])}, {hours_text(busiest[1].node_time / _HOUR)}." if busiest else "."
@@ -215,7 +218,7 @@ def _sizes(sizes: Named, whole: Figures) -> Section:
     ordered = sorted(sizes.items(), key=lambda item: int(item[0]))
     values = tuple((int(name), *use_cells(each, whole)) for name, each in ordered)
     heads = (Head("nodes", "Nodes", Cell.NUMBER), *USE)
-    finding = "Nothing ran in this time."
+    finding = _NOTHING
     if ordered:
         name, each = max(ordered, key=lambda item: item[1].node_time)
         finding = f"Jobs on {counted(int(name), 'node')} used most: {part_text(each, whole)}."
@@ -230,7 +233,7 @@ def _clusters(clusters: Mapping[tuple[str, str], Figures], span: Range, whole: F
     values = tuple(
         (name, *use_cells(each, whole), _in_use(each.node_time, nodes[name], span)) for (name, _), each in ordered
     )
-    finding = "Nothing ran in this time."
+    finding = _NOTHING
     if ordered:
         (name, _), each = ordered[0]
         finding = f"{name} gave most: {part_text(each, whole)}."
@@ -243,7 +246,7 @@ def _sites(sites: Mapping[tuple[str, str], Figures], whole: Figures) -> Section:
     heads = (Head("cluster", "Cluster"), Head("site", "Site"), *USE)
     ordered = sorted(sites.items(), key=lambda item: (-item[1].node_time, item[0]))
     values = tuple((cluster, site or NONE, *use_cells(each, whole)) for (cluster, site), each in ordered)
-    finding = "Nothing ran in this time."
+    finding = _NOTHING
     if ordered:
         (cluster, site), each = ordered[0]
         finding = f"{f'{site} of {cluster}' if site else cluster} gave most: {part_text(each, whole)}."

@@ -82,7 +82,8 @@ class LinkUse:
 @dataclass(frozen=True, slots=True)
 class Slowdown:
     """Node seconds. suffered: beyond what contracts promised, of so many runs, `slow` of which took longer; by_trials,
-    by_moves: avoided by trying candidate groups, as predicted, and by moves, after their cost."""
+    by_moves: avoided by trying candidate groups, as predicted, and by moves, after their cost. Seconds: `spent` by the
+    trials of `tried` jobs, and `won` by those `compared` jobs whose first choice was tried too."""
 
     runs: int
     slow: int
@@ -91,6 +92,10 @@ class Slowdown:
     trials: int
     by_moves: float
     moves: int
+    tried: int = 0
+    spent: float = 0.0
+    compared: int = 0
+    won: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +132,18 @@ def slowdown(span: Range) -> Slowdown:
     """What runs of that time lost, and what was avoided."""
     lost = [max(0.0, actual - predicted) * nodes for actual, predicted, nodes in _judged(span)]
     placed = Placement.objects.filter(created_at__gte=span.begin, created_at__lt=span.until, trial__isnull=False)
-    trials = placed.order_by().values_list("trial__won", "nodes").iterator(chunk_size=_BATCH)
-    won = [seconds * len(set(nodes)) for seconds, nodes in trials if seconds]
+    columns = ("trial__spent", "trial__won", "nodes")
+    trials = list(placed.order_by().values_list(*columns).iterator(chunk_size=_BATCH))
+    spent = [seconds for seconds, _, _ in trials if seconds is not None]
+    compared = [(seconds, len(set(nodes))) for _, seconds, nodes in trials if seconds is not None]
+    won = [seconds * count for seconds, count in compared if seconds]
     saved = [each.outcome["saved"] * len(set(each.nodes)) for each in _verified(span)]
     slow = sum(1 for seconds in lost if seconds > 0)
-    return Slowdown(len(lost), slow, sum(lost), sum(won), len(won), sum(saved), len(saved))
+    return Slowdown(
+        *(len(lost), slow, sum(lost), sum(won), len(won), sum(saved), len(saved), len(spent), sum(spent)),
+        compared=len(compared),
+        won=sum(seconds for seconds, _ in compared),
+    )
 
 
 def moves_report(span: Range) -> MovesReport:

@@ -1,7 +1,8 @@
 """How long the tabs of the usage report take after a year read from a log: `python -m tests.bench.report_times JOBS`.
 
 With a DATABASE_URL on PostgreSQL, else on SQLite. Prints for each tab, range and kind (page, CSV) the queries, the
-processor's milliseconds, and how many times an empty page they are.
+processor's milliseconds, and how many times an empty page they are; the first answers of processes that have just
+started; and statements that read a table from end to end.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from urllib.parse import urlencode
 
 import django
 
+from tests.bench.first_answers import first_answer
 from tests.bench.page_times import _line, _say, measure
+from tests.bench.whole_reads import whole_reads
 
 _DAYS = 365
 
@@ -29,13 +32,22 @@ def main(jobs: int) -> None:
     _read_year(jobs)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
+    who = _busiest()
+    import gridportal.urls  # noqa: F401  # a web server has answered for its health before people come
+
+    _say("first answers after a start, ms")
+    for name, path in _of_a_year(who):
+        _say(f"{name:9} {first_answer(name, path):7.1f}  {path}")
     empty = measure("manager", "/help/")
     _say("who        busy ms   ratio  median   worst queries  path")
     for path in ("/help/", *_tabs(), *_others()):
         _say(_line(measure("manager", path), empty))
-    who = _busiest()
     for path in _own_tabs():
         _say(_line(measure(who, path), empty))
+    _say("statements that read a table from end to end")
+    for name, path in _of_a_year(who):
+        for found in whole_reads(name, path):
+            _say(f"{name:9} {path}  {found}")
 
 
 def _read_year(jobs: int) -> None:
@@ -78,6 +90,15 @@ def _tabs() -> Iterator[str]:
     for tab in TABS:
         yield from (f"/reports/{tab}/?{urlencode(asked)}" for asked in ranges)
         yield f"/reports/{tab}.csv?since=365d"
+
+
+def _of_a_year(who: str) -> Iterator[tuple[str, str]]:
+    """All tabs of a year, as the manager and as a plain user."""
+    from scheduling.reports.report_tabs import TABS
+
+    for name, tab in TABS.items():
+        yield from ((each, f"/reports/{name}/?since=365d") for each in ("manager", who) if tab.is_own or each != who)
+    yield "manager", "/reports/report.pdf?since=365d"
 
 
 def _busiest() -> str:

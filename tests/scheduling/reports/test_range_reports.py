@@ -83,7 +83,7 @@ def test_without_anything_before_there_is_no_change_in_percent(client_as: Any, r
 def test_slowdown_and_moves_have_sentences_to_quote(client_as: Any, ran: Any) -> None:
     page = words(client_as("manager").get("/reports/slowdown/"))
     assert "1 of 1 run with a contract took longer than promised and lost 2.00 node-hours" in page
-    assert "62.4 % for the time to the end of a job that is moved (1 time)." in page
+    assert "62.4 % for the time to the end of a job that is moved (1 move)." in page
     page = words(client_as("manager").get("/reports/moves/"))
     assert "1 was right, 0 even and 0 wrong; together they ended jobs 30 min" in page
 
@@ -124,7 +124,7 @@ def test_waiting_and_failures_have_their_reasons(client_as: Any, ran: Any, make_
         Job.objects.filter(pk=job.pk).update(created_at=now - timedelta(hours=hours), ended_at=now)
     Job.objects.filter(pk=failed.pk).update(reason=why)
     page = words(client_as("manager").get("/reports/waiting/"))
-    assert "1 job of 2 failed, most for one reason: cancelled by (1)." in page
+    assert "1 of 2 jobs failed, most for one reason: cancelled by (1)." in page
     assert "the median slowdown is 1.50" in page or "the median slowdown is 1.49" in page
     rows = starts(client_as("manager"), "waiting", 4)
     assert ["failures", "cancelled by", "1", "100.0"] in rows
@@ -160,7 +160,7 @@ def test_a_year_is_offered_and_a_long_time_is_in_whole_days(client_as: Any, ran:
 
 def test_people_see_their_own_use_alone(client_as: Any, ran: Any) -> None:
     assert "4.00 node-hours" in words(client_as("user").get("/reports/people/"))
-    assert "0 jobs" in words(client_as("other").get("/reports/people/"))
+    assert "No job ran in this time" in words(client_as("other").get("/reports/people/"))
     assert client_as("user").get("/reports/moves/").status_code == 403
     assert client_as("manager").get("/reports/nonsense/").status_code == 404
     for show in ("programs", "places", "waiting"):
@@ -242,3 +242,37 @@ def test_a_document_of_all_tabs_reads_each_sum_once(client_as: Any, ran: Any) ->
     of_sums = [each["sql"] for each in captured.captured_queries if "all_node_time" in each["sql"]]
     assert len(of_sums) == len(set(of_sums))
     assert len(of_sums) <= 9
+
+
+def findings(manager: Any, show: str) -> dict[str, str]:
+    until = timezone.now() + timedelta(minutes=1)
+    return {each.key: each.finding for each in TABS[show].sections(manager, Range(until - timedelta(days=30), until))}
+
+
+def test_what_was_brought_is_told_with_its_error_and_the_jobs_behind_it(people: Any, ran: Any) -> None:
+    placement = Placement.objects.filter(pk=ran.placements.get().pk)
+    placement.update(trial=Trial(outcome=Outcome(taken=1, by="skeleton", spent=90.0, won=600.0)))
+    found = findings(people["manager"], "slowdown")
+    assert found["slowdown"] == (
+        "1 of 1 run with a contract took longer than promised and lost 2.00 node-hours; promises were off by 100 % in "
+        "the median (1 run judged). Choosing by trials avoided 0.33 node-hours (1 job); moves avoided 1.00 node-hours "
+        "(1 move), predictions were off by 62.4 % in the median (1 move judged)."
+    )
+    assert found["trials"] == (
+        "Trying the groups of 1 job took 1 min 30 s and was predicted to save 10 min 0 s in 1 job of them. "
+        "No run shows yet how far such predictions are off."
+    )
+    placement.update(trial=Trial(outcome=Outcome(taken=1, by="skeleton", spent=90.0, won=None)))
+    assert "nobody knows what was won" in findings(people["manager"], "slowdown")["trials"]
+
+
+def test_where_nothing_is_known_a_report_says_why_and_what_to_do(people: Any, db: Any) -> None:
+    found = findings(people["manager"], "slowdown")
+    assert "A run gets one when its program reports its phases" in found["slowdown"]
+    assert "record a run on its Profile page" in found["trials"]
+    assert "judged when their jobs have ended well" in found["predictions"]
+    assert "can be stopped with a checkpoint" in findings(people["manager"], "moves")["moves"]
+    assert "The page Telemetry says" in findings(people["manager"], "network")["links"]
+    assert "on the page of a project" in findings(people["manager"], "budgets")["budgets"]
+    assert "a longer one can be chosen" in findings(people["manager"], "people")["time"]
+    assert findings(people["manager"], "waiting")["failures"] == "No job ended in this time."

@@ -73,7 +73,7 @@ def test_trials_over_their_budget_are_counted(client_as, people, ran, now):
     (one,) = use_selectors.use(Job.objects.all(), now)
     assert (one.trials, one.over, one.overrun) == (2, 1, pytest.approx(1.59))
     shown = markup(client_as("user").get("/reports/skeletons/"))
-    assert "Jobs waited 9.93 s for them (over budget: 1 trial, 1.59 s)." in shown
+    assert "Trying the groups of 2 jobs took 9.93 s, 1.59 s of it longer than allowed (1 job)." in shown
     (row,) = csv.DictReader(io.StringIO(client_as("user").get("/reports/use.csv").content.decode()))
     assert (row["trials_over_budget"], row["seconds_over_budget"]) == ("1", "1.59")
 
@@ -113,7 +113,7 @@ def test_everybody_sees_the_use_of_the_jobs_that_they_may_see(client_as, people,
     assert float(row["skeleton_node_hours"]) == pytest.approx(20 / HOUR, abs=1e-5)
     assert (float(row["seconds_spent"]), float(row["seconds_won"]), row["trials_with_known_win"]) == (12.0, 5.0, "1")
     page = markup(client_as(role).get("/reports/skeletons/"))
-    assert "Jobs waited 12.0 s for them and were predicted to save 5.00 s." in page
+    assert "Trying the groups of 1 job took 12.0 s; it was predicted to save 5.00 s in 1 job." in page
 
 
 def test_the_time_in_the_address_narrows_page_and_csv(client_as, people, ran):

@@ -1,0 +1,133 @@
+"""What the portal brought: time lost against promises, the time of trials against the time won, moves, and how far the
+predictions behind all that were off; in sentences that can be quoted, with the number of jobs that they stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gridportal.web.templatetags.units import duration
+from scheduling.jobs.core.units import hours_text, share_text
+from scheduling.reports.report_section import Cell, Chart, Head, Seconds, Section
+from scheduling.reports.use_cells import counted
+from scheduling.usage.core.prediction_quality import PredictionQuality
+from scheduling.usage.ranges import Slowdown
+
+_HOUR = 3600.0
+#: What was predicted, by who did, and of what.
+_PREDICTED = {
+    "contracts": ("time of phases, by contracts", "run"),
+    "skeletons": ("time of the program on the group taken, by skeletons", "run"),
+    "moves": ("time to the end of a job that is moved", "move"),
+}
+_NO_CONTRACTS = (
+    "No run of this time had a contract, so nobody knows what was lost. A run gets one when its program reports its "
+    "phases, or has run before with the same parameters."
+)
+_NO_TRIALS = (
+    "No job had its groups tried in this time. That needs an application with a skeleton: record a run on its Profile "
+    "page."
+)
+_NO_PREDICTIONS = (
+    "No prediction of this time can be judged yet. Contracts, skeletons and moves predict; they are judged when their "
+    "jobs have ended well."
+)
+_NO_ERROR = "No run shows yet how far such predictions are off."
+
+
+def brought_sections(slowdown: Slowdown, qualities: Mapping[str, PredictionQuality]) -> list[Section]:
+    """Lost and avoided, trials, and predictions beside what came."""
+    return [_slowdown(slowdown, qualities), _trials(slowdown, qualities), _predictions(qualities)]
+
+
+def _slowdown(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> Section:
+    heads = (Head("what", "What"), Head("count", "Of", Cell.NUMBER), Head("node_hours", "Node-hours", Cell.NUMBER))
+    values = [
+        ("suffered: beyond what contracts promised", found.slow, round(found.suffered / _HOUR, 4)),
+        ("avoided by trying candidate groups, predicted", found.trials, round(found.by_trials / _HOUR, 4)),
+        ("avoided by moves, after their cost", found.moves, round(found.by_moves / _HOUR, 4)),
+    ]
+    chart = Chart("Node-hours", ("lost", "avoided by trials", "avoided by moves"), tuple(row[2] for row in values))
+    has_any = any(value for _, _, value in values)
+    note = "Avoided is predicted: nobody can run the same job twice at one time." if has_any else ""
+    shown = tuple(values) if has_any or found.runs else ()
+    finding = f"{_lost(found, qualities)}{_avoided(found, qualities)}"
+    return Section("slowdown", "Slowdown suffered and avoided", finding, heads, shown, note, chart if has_any else None)
+
+
+def _lost(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> str:
+    if not found.runs:
+        return _NO_CONTRACTS
+    lost = f"lost {hours_text(found.suffered / _HOUR)} node-hours"
+    sentence = f"{found.slow} of {counted(found.runs, 'run')} with a contract took longer than promised and {lost}"
+    return f"{sentence}{_off(qualities.get('contracts'), 'run', '; promises were off by')}."
+
+
+def _avoided(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> str:
+    """Nothing where there were neither trials nor moves."""
+    parts = []
+    if found.trials:
+        parts.append(f"choosing by trials avoided {_hours_of(found.by_trials, found.trials, 'job')}")
+    if found.moves:
+        off = _off(qualities.get("moves"), "move", ", predictions were off by")
+        parts.append(f"moves avoided {_hours_of(found.by_moves, found.moves, 'move')}{off}")
+    words = "; ".join(parts)
+    return f" {words[:1].upper()}{words[1:]}." if parts else ""
+
+
+def _hours_of(seconds: float, count: int, word: str) -> str:
+    return f"{hours_text(seconds / _HOUR)} node-hours ({counted(count, word)})"
+
+
+def _off(quality: PredictionQuality | None, word: str, before: str) -> str:
+    """By how much predictions were off, with how many could be judged; empty where none could."""
+    if quality is None or quality.error is None:
+        return ""
+    return f"{before} {share_text(quality.error)} in the median ({counted(quality.count, word)} judged)"
+
+
+def _trials(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> Section:
+    heads = (Head("what", "What"), Head("jobs", "Jobs", Cell.NUMBER), Head("seconds", "Time", Cell.SECONDS))
+    values = (
+        ("spent on trying groups", found.tried, Seconds(round(found.spent, 1))),
+        ("won, as predicted, where the first choice was tried too", found.compared, Seconds(round(found.won, 1))),
+    )
+    note = "Time won: on the group that was taken, against the group that the selection alone would have taken."
+    if not found.tried:
+        return Section("trials", "Trials: time spent and time won", _NO_TRIALS, heads, ())
+    return Section("trials", "Trials: time spent and time won", _of_trials(found, qualities), heads, values, note)
+
+
+def _of_trials(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> str:
+    spent = f"Trying the groups of {counted(found.tried, 'job')} took {duration(found.spent)}"
+    if not found.compared:
+        return f"{spent}. In none of them was the first choice tried too, so nobody knows what was won."
+    won = f"and was predicted to save {duration(found.won)} in {counted(found.compared, 'job')} of them"
+    off = _off(qualities.get("skeletons"), "run", " Such predictions were off by")
+    return f"{spent} {won}.{f'{off}.' if off else f' {_NO_ERROR}'}"
+
+
+def _predictions(found: Mapping[str, PredictionQuality]) -> Section:
+    heads = (
+        Head("predicted_by", "Predicted"),
+        Head("count", "Of", Cell.NUMBER),
+        Head("error_percent", "Median error, %", Cell.PERCENT),
+        Head("close_percent", "Close, %", Cell.PERCENT),
+        Head("longer_percent", "Took longer, %", Cell.PERCENT),
+    )
+    shown = [(*_PREDICTED[name], each) for name, each in found.items() if each.count]
+    values = tuple(_row(words, each) for words, _, each in shown)
+    parts = [
+        f"{share_text(each.error or 0.0)} for the {words} ({counted(each.count, of)})" for words, of, each in shown
+    ]
+    finding = f"In the median predictions were off by {'; '.join(parts)}." if parts else _NO_PREDICTIONS
+    note = (
+        "Errors are shares of the predicted time. Close: off by at most 10 %. Judged are the runs of this time that "
+        "ended well, and moves whose job is over."
+    )
+    return Section("predictions", "Predictions against outcomes", finding, heads, values, note if parts else "")
+
+
+def _row(words: str, each: PredictionQuality) -> tuple[Any, ...]:
+    error = round(100 * each.error, 1) if each.error is not None else None
+    return (words, each.count, error, *(round(100 * part / each.count, 1) for part in (each.close, each.too_short)))
