@@ -43,8 +43,16 @@ class User(AbstractUser):
         """administrator, operator, manager or user: the highest that applies."""
         if self.is_superuser:
             return "administrator"
-        held = set(chain(*self.groups.values_list("name", "given__role"))) if self.pk else set()
+        held = self._roles_of_groups() if self.pk else set()
         return next((role for role in GIVEN_ROLES if role in held), "user")
+
+    def _roles_of_groups(self) -> set[str | None]:
+        """The names of the groups, and the roles that they give; no query where lists have fetched both for all."""
+        fetched = getattr(self, "_prefetched_objects_cache", {}).get("groups")
+        if fetched is None or not all("given" in group._state.fields_cache for group in fetched):
+            return set(chain(*self.groups.values_list("name", "given__role")))
+        given = [getattr(group, "given", None) for group in fetched]
+        return {group.name for group in fetched} | {each.role for each in given if each is not None}
 
     @property
     def own_role(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, cast
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import QueryDict
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
@@ -94,6 +95,10 @@ def valid_data(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
 class SlugField(serializers.SlugRelatedField[Any]):
     """A row by its name. Of a name that no database takes there is no row."""
 
+    def named(self) -> QuerySet[Any] | None:
+        """The rows whose names a sentence tells."""
+        return self.get_queryset()
+
     def to_internal_value(self, data: Any) -> Any:
         """The row. Fails as for any other name that is not there."""
         if isinstance(data, str) and "\0" in data:
@@ -127,7 +132,7 @@ def _kind(field: serializers.Field[Any, Any, Any, Any]) -> str:
     if isinstance(field, serializers.ChoiceField):
         return one_of(map(str, field.choices))
     if isinstance(field, serializers.SlugRelatedField):
-        rows = field.get_queryset()
+        rows = field.named() if isinstance(field, SlugField) else field.get_queryset()
         values = rows.values_list(field.slug_field, flat=True) if rows is not None else ()
         return one_of(map(str, values), _LISTED)
     if isinstance(field, serializers.ListSerializer):

@@ -16,7 +16,7 @@ from scheduling.jobs.core import dependency
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.project_models import Project
-from scheduling.jobs.selectors import own_projects, usable_applications, usual_project
+from scheduling.jobs.selectors import own_projects, usable_applications, usual_project, without_logs
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
 
 _COUNTS = ("ranks", "node_count", "ranks_per_node")
@@ -70,6 +70,10 @@ class _ApplicationField(SlugField):
     def get_queryset(self) -> QuerySet[Application]:
         request = self.context.get("request")
         return usable_applications(caller(request)) if request else Application.objects.none()
+
+    def named(self) -> QuerySet[Application]:
+        """Those that run now: without the ones that are switched off, or that only a log names."""
+        return without_logs(self.get_queryset()).filter(enabled=True).order_by("slug")
 
 
 class _ProjectField(SlugField):

@@ -188,6 +188,7 @@ def test_the_live_mark_says_stale_when_the_server_stops_and_recovers_alone(live_
         served.stop()
         page.wait_for_selector(".live[data-state=stale]")
         assert page.locator(".live .live-label").inner_text() == "stale, retrying"
+        assert not [line for line in watched.errors if "htmx:" in line]
         served.start()
         page.wait_for_selector(".live[data-state=live]")
     finally:

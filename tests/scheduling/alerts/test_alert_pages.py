@@ -84,6 +84,22 @@ def test_a_rule_on_a_figure_of_a_node_names_a_node_that_there_is(client_as: Any,
     assert client.post("/api/alert-rules", rule | {"subject": "n2"}, content_type="application/json").status_code == 201
 
 
+@pytest.mark.parametrize(
+    ("subject", "metric", "value"),
+    [("n1:mlx5_0", "ib_tx", 8e9), ("n1", "gres_used_gpu", 3.0), ("n1:eth0", "rx", 5e6)],
+)
+def test_figures_of_infiniband_gres_and_node_exporter_carry_alerts(
+    client_as: Any, cluster: Any, subject: str, metric: str, value: float
+) -> None:
+    record_readings("grid", "prometheus", [Sample(subject, metric, timezone.now().timestamp(), value)])
+    client = client_as("operator")
+    rule = RULE | {"metric": metric, "subject": subject, "level": value / 2}
+    assert client.post("/api/alert-rules", rule, content_type="application/json").status_code == 201
+    judge_rules()
+    assert Alert.objects.get().subject == subject
+    assert f"{subject}</a>" in words(client.get("/alerts/"))
+
+
 def test_a_rule_whose_link_a_new_topology_has_not_is_told(client_as: Any, cluster: Any) -> None:
     rule = AlertRule.objects.create(
         name="busy", cluster=cluster, metric="link_use", level=0.5, clear=0.5, subject="n1>n2"

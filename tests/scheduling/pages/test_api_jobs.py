@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from gridportal.accounts.models import AuditEvent
-from scheduling.jobs.models import Job
+from scheduling.jobs.models import Application, Job
 
 JSON = "application/json"
 ASKED = {"application": "ep", "node_count": 2, "parameters": {"klass": "W"}, "name": "first"}
@@ -223,3 +223,14 @@ def test_an_administrator_registers_and_changes_an_application(client_as, applic
     assert submit(client, application="hello", parameters={}).status_code == 400
     actions = list(AuditEvent.objects.filter(object_type="application").values_list("action", flat=True))
     assert actions == ["application.change", "application.register"]
+
+
+def test_an_unknown_application_is_told_those_that_can_run(client_as, application):
+    for number in range(23):
+        Application.objects.create(slug=f"p{number:02}", name=f"P {number}", command=["true"])
+    Application.objects.create(slug="a-switched-off", name="Off", command=["true"], enabled=False)
+    Application.objects.create(slug="a-of-a-log", name="Of a log", command=[])
+    answer = client_as("user").post("/api/jobs", {"application": "nope"}, content_type="application/json")
+    (sentence,) = answer.json()["application"]
+    assert sentence.startswith("application is 'nope'; accepted is one of ep, p00, p01")
+    assert sentence.endswith("p18 and 4 more.")
