@@ -26,10 +26,12 @@ from scheduling.jobs.core.launcher_lines import program_lines
 from scheduling.jobs.models import Job
 from scheduling.jobs.selectors import may_use
 from scheduling.jobs.services.job_inputs import are_kept
+from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.messages.trial_messages import outcome
 from scheduling.pages import selectors
 from scheduling.pages.charts import phases
 from scheduling.pages.charts.timeline import timeline
+from scheduling.pages.inner_pairs import inner_pairs
 from scheduling.pages.job_order import order_of
 from scheduling.pages.job_summary import asked_rows
 from scheduling.pages.promised_groups import promised_groups
@@ -204,18 +206,22 @@ def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
     if placement is None:
         return {}
     alone = CandidateGroup(tuple(placement.nodes), placement.objective)
-    return shown_groups(placement.candidates or (alone,), cluster, talks=placement.method == "pattern")
+    groups_shown, talks = placement.candidates or (alone,), placement.method == "pattern"
+    return shown_groups(groups_shown, cluster, talks=talks, asked=placement.job)
 
 
-def shown_groups(candidates: Sequence[CandidateGroup], cluster: str, *, talks: bool) -> dict[str, Any]:
+def shown_groups(
+    candidates: Sequence[CandidateGroup], cluster: str, *, talks: bool, asked: Job | JobSpec | None = None
+) -> dict[str, Any]:
     """The chosen group as a picture with its sentence, all groups and the pairs of the first as rows. `talks`: the
-    pairs are those of a pattern, so others do not count. Of a cluster without a network there is only the group."""
+    pairs are those of a pattern, so others do not count. `asked`: what has the pattern, for ranks of one node that
+    talk. Of a cluster without a network there is only the group."""
     chosen, link_peaks = candidates[0], clusters_selectors.peaks(cluster)
     if not clusters_selectors.traits(cluster).has_network:
         return {"no_network": True, "candidates": [(chosen, None)]}
-    number = len(chosen.edges)
+    number, inner = len(chosen.edges), inner_pairs(chosen.nodes, asked) if talks else ()
     return {
-        "picture": picture.picture(chosen, link_peaks, talks=talks),
+        "picture": picture.picture(chosen, link_peaks, talks=talks, inner=inner),
         "picture_finding": picture.finding(chosen, link_peaks, talks=talks),
         "candidates": groups(candidates, link_peaks),
         "edges": edges(chosen, link_peaks),

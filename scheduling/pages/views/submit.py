@@ -251,7 +251,7 @@ def _shown(shown: Any, form: forms.SubmitForm, spec: job_spec.JobSpec) -> dict[s
         context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=total))
     if shown.candidates:
         cluster, talks = form.cleaned_data["cluster"], form.cleaned_data["method"] == "pattern"
-        context |= shown_groups(shown.candidates, cluster, talks=talks)
+        context |= shown_groups(shown.candidates, cluster, talks=talks, asked=spec)
         context |= _places(shown.candidates[0], form.cleaned_data["specification"])
         context |= {} if context.get("no_network") else _scaling(form, spec)
     return context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,22 +51,37 @@ class Line:
 
 
 @dataclass(frozen=True)
+class InnerLine:
+    """A pair of ranks of one node that talks, over no link of the network."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    title: str
+
+
+@dataclass(frozen=True)
 class Picture:
     """What the template draws; `whole` is False when there are too many nodes to draw them all,
-    `left_out` the number of pairs that are not drawn."""
+    `left_out` the number of pairs that are not drawn; `inner`: pairs that talk inside a node."""
 
     dots: Sequence[Dot]
     lines: Sequence[Line]
     whole: bool
     summary: str
     left_out: int = 0
+    inner: Sequence[InnerLine] = ()
     width: int = WIDTH
     height: int = HEIGHT
 
 
-def picture(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> Picture:
+def picture(
+    candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True, inner: Sequence[tuple[int, int]] = ()
+) -> Picture:
     """Draw one candidate group. `peaks` gives the peak of an ordered pair in bit/s; the largest serves for the rest.
     `talks`: its edges are the pairs of a pattern, not simply all pairs. Of many equal lines only the slowest are drawn.
+    `inner`: pairs of ranks of one node that talk.
     """
     nodes, edges = candidate.nodes, candidate.edges
     order = f"{count(len(nodes), 'node')} in rank order"
@@ -87,7 +102,21 @@ def picture(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> P
     widths = [round(2 + widest * math.sqrt((edge.weight or 1) / heaviest), 1) for edge in ordered]
     labelled = zip(ordered, widths, _labels(ordered, dots, worst), strict=True)
     lines = [_line(edge, dots, width, worst, peaks, at) for edge, width, at in labelled]
-    return Picture(dots, lines, True, summary, left_out=len(edges) - len(shown))
+    inside = [_inner_line(dots[a], dots[b]) for a, b in inner]
+    return Picture(dots, lines, True, summary, left_out=len(edges) - len(shown), inner=inside)
+
+
+def _inner_line(a: Dot, b: Dot) -> InnerLine:
+    return InnerLine(a.x, a.y, b.x, b.y, f"ranks {a.rank} and {b.rank} talk inside {a.name}, over no link")
+
+
+def inner_pairs(nodes: Sequence[str], pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The pairs of ranks that are on one node, each once.
+
+    >>> inner_pairs(["n1", "n1", "n2"], [(0, 1), (1, 0), (1, 2)])
+    [(0, 1)]
+    """
+    return sorted({(min(a, b), max(a, b)) for a, b in pairs if a != b and nodes[a] == nodes[b]})
 
 
 def count(number: int, word: str) -> str:

@@ -99,11 +99,13 @@ def _check_room(nodes: tuple[Node, ...], enough: Enough) -> None:
     request = enough.request
     left = tuple(node for node in nodes if node.id not in request.excluded)
     room = tuple(node for node in left if slots(request, node) > 0)
-    if enough.is_by_nodes or len(room) == len(left) or enough.are(left):
+    if enough.is_by_nodes or request.slots is None or len(room) == len(nodes) or enough.are(left):
         return
-    full, many = len(left) - len(room), "has" if len(room) == 1 else "have"
-    causes = [f"{len(nodes) - len(left)} cannot be used"] if len(left) < len(nodes) else []
-    why = " and ".join([*causes, f"{full} {'has' if full == 1 else 'have'} no room for a rank"])
+    out, full = len(nodes) - len(left), len(left) - len(room)
+    many = "has" if len(room) == 1 else "have"
+    causes = [f"{out} {'is' if out == 1 else 'are'} excluded or in use"] if out else []
+    causes += [f"{full} {'has' if full == 1 else 'have'} no room for a rank"] if full else []
+    why = " and ".join(causes)
     if not room:
         raise ImpossibleError(f"None of {_count(len(nodes), 'compute node')} has room: {why}.")
     fit = _count(sum(slots(request, node) for node in room), "rank")

@@ -20,10 +20,14 @@ def refusal(slots: dict[str, int], *excluded: str) -> str:
 
 def test_one_sentence_counts_what_is_excluded_and_what_is_full() -> None:
     slots = {"n1": 2, "n2": 4, "n3": 4, "n4": 0, "n5": 0, "n6": 0}
-    said = (
-        "Only 1 of 6 compute nodes has room, for 2 ranks, and 8 ranks on 2 nodes were asked for: 2 cannot be used and"
+    assert refusal(slots, "n2", "n3") == (
+        "Only 1 of 6 compute nodes has room, for 2 ranks, and 8 ranks on 2 nodes were asked for: 2 are excluded or in "
+        "use and 3 have no room for a rank."
     )
-    assert refusal(slots, "n2", "n3").startswith(said)
     assert refusal(dict.fromkeys(slots, 0), "n6") == (
-        "None of 6 compute nodes has room: 1 cannot be used and 5 have no room for a rank."
+        "None of 6 compute nodes has room: 1 is excluded or in use and 5 have no room for a rank."
+    )
+    assert refusal(dict.fromkeys(slots, 4), "n1", "n2", "n3", "n4", "n5") == (
+        "Only 1 of 6 compute nodes has room, for 4 ranks, and 8 ranks on 2 nodes were asked for: 5 are excluded or in "
+        "use."
     )
