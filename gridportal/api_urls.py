@@ -20,7 +20,7 @@ from scheduling.maintenance import api as maintenance
 from scheduling.notices import api as notices
 from scheduling.pages import api as scheduling
 from scheduling.pages import api_clusters as cluster_checks
-from scheduling.pages import api_depots, api_groups, api_profiles, api_programs, api_workload_logs
+from scheduling.pages import api_depots, api_groups, api_profiles, api_programs, api_weighings, api_workload_logs
 from scheduling.pages.api_runs import JobRuns
 from scheduling.projects import api as projects
 from scheduling.projects import budget_api as budgets
@@ -80,7 +80,8 @@ urlpatterns = [
     path("clusters/<slug:name>/check", cluster_checks.CheckCluster.as_view(), name="api-cluster-check"),
     path("depots", api_depots.DepotUses.as_view(), name="api-depots"),
     path("resource-ads/<slug:cluster>", requests.ResourceAds.as_view(), name="api-resource-ads"),
-    path("jobs/<int:pk>/propose-move", move_rules.ProposeMove.as_view(), name="api-job-propose-move"),
+    path("jobs/<int:pk>/propose-move", api_weighings.ProposeMove.as_view(), name="api-job-propose-move"),
+    path("weighings/<int:pk>", api_weighings.Weighing.as_view(), name="api-weighing"),
     path("jobs/<int:pk>/move-policy", move_rules.JobPolicy.as_view(), name="api-job-move-policy"),
     path("migration-dry-runs/<slug:cluster>", move_rules.DryRun.as_view(), name="api-migration-dry-run"),
     path("migration-rules/<slug:cluster>", move_rules.MovePolicy.as_view(), name="api-migration-rules"),

@@ -19,6 +19,7 @@ from scheduling.profiles.models import Profile
 from scheduling.projects.models import Budget
 from scheduling.reports.models import ReportSchedule
 from scheduling.rescheduling.models import DecisionEvent, JobMovePolicy, MoveDecision, ReschedulingPolicy
+from scheduling.rescheduling.request_models import WeighingRequest
 from scheduling.resource_requests.models import MatchEvent, MatchRequest
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.models import Run
@@ -81,4 +82,5 @@ __all__ = [
     "StoredInput",
     "UncountedJob",
     "UseMark",
+    "WeighingRequest",
 ]

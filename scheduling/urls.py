@@ -27,6 +27,7 @@ from scheduling.pages.views import (
     submit,
     trial,
     use_page,
+    weighing_pages,
     workload_logs_page,
 )
 from scheduling.projects import budget_views as budgets
@@ -105,8 +106,9 @@ urlpatterns: list[URLPattern] = [
     path("requests/<int:pk>/cancel", requests.cancel, name="match-request-cancel"),
     path("requests/saved/<int:pk>/remove", requests.remove_saved, name="saved-request-remove"),
     path("requests/ads/<slug:cluster>", requests.change_ad, name="resource-ad-change"),
-    path("jobs/<int:pk>/propose-move", job_moves.propose, name="job-propose-move"),
+    path("jobs/<int:pk>/propose-move", weighing_pages.propose, name="job-propose-move"),
     path("jobs/<int:pk>/move-policy", job_moves.change_policy, name="job-move-policy"),
+    path("weighings/<int:pk>/", weighing_pages.weighing, name="weighing"),
     path("migrations/", move_lists.migrations, name="migrations"),
     path("migrations.csv", move_lists.migrations_csv, name="migrations-csv"),
     path("migrations/<int:pk>/", decisions.migration, name="migration"),

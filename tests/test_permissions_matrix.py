@@ -27,6 +27,7 @@ from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.matching.models import SavedRequest
 from scheduling.projects.models import Budget
 from scheduling.reports.models import ReportSchedule
+from scheduling.rescheduling.request_models import WeighingRequest
 from scheduling.resource_requests.models import MatchRequest
 from scheduling.workload_logs.models import LoggedCluster
 from tests.scheduling.placing.trial_grid import keep_skeleton
@@ -159,6 +160,7 @@ TABLE = {
     ("migrations", "GET"):               "302 200 200 200 200 200",
     ("migrations-dry-run", "GET"):       "302 403 403 200 403 200",
     ("migrations-csv", "GET"):           "302 200 200 200 200 200",
+    ("weighing", "GET"):                 "302 200 403 200 200 200",
     ("migration", "GET"):                "302 200 403 200 200 200",
     ("migration-elsewhere", "GET"):      "302 403 403 422 403 422",
     ("migration-approve", "POST"):       "302 403 403 302 403 302",
@@ -357,6 +359,7 @@ TABLE = {
     ("api-migration-refuse", "POST"):    "401 403 404 200 403 200",
     ("api-migration-override", "POST"):  "401 403 404 400 403 400",
     ("api-job-propose-move", "POST"):    "401 400 404 400 403 400",
+    ("api-weighing", "GET"):             "401 200 404 200 200 200",
     ("api-job-move-policy", "GET"):      "401 200 404 200 200 200",
     ("api-job-move-policy", "PATCH"):    "401 200 404 200 403 200",
     ("api-migration-dry-run", "GET"):    "401 403 403 200 403 200",
@@ -513,6 +516,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     job.skeleton_runs.create(placement=job.placements.get(), skeleton=skeleton, candidate=0, nodes=["n1"], key="try-1")
     BODIES.update({name: {"profile": skeleton.profile_id} for name in ("skeleton-build", "api-skeletons")})
     decision = propose(job).pk
+    weighing = WeighingRequest.objects.create(job=job, asked_by=people["user"], ended_at=timezone.now()).pk
     rule = AlertRule.objects.create(name="busy", cluster=cluster, metric="cpu", level=0.5, clear=0.5).pk
     now = timezone.now()
     over = MaintenanceWindow.objects.create(
@@ -568,6 +572,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         **{name: [experiment] for name in NAMES if name.startswith("api-experiment-")},
         "api-experiment-list": [],
         **{name: [decision] for name in NAMES if name.removeprefix("api-").startswith("migration")},
+        **{name: [weighing] for name in ("weighing", "api-weighing")},
         "api-migration-list": [],
         "migration-rules": ["grid"],
         "api-migration-rules": ["grid"],

@@ -100,6 +100,7 @@ class Code(StrEnum):
     ENDED_MEANWHILE = "ended_meanwhile"
     NO_CHECKPOINT = "no_checkpoint", "checkpoint"
     MOVE_LOST = "move_lost", "times"
+    WEIGHING_LOST = "weighing_lost", "times"
     SHARD_MISSING = "shard_missing", "file"
     SHARD_CHANGED = "shard_changed", "file", "has", "size"
     SHARD_UNNAMED = "shard_unnamed", "file"

@@ -22,6 +22,14 @@ plain(
 )
 
 
+def other_nodes(announced: Sequence[str], nodes: Sequence[str]) -> str:
+    """What is said where newer figures chose other nodes than were told before."""
+    return (
+        f"Told before: {rank_places.in_short(announced)}. When its nodes were reserved, newer figures chose "
+        f"{rank_places.in_short(nodes)}."
+    )
+
+
 @says(Code.ASKED_TO_STOP)
 def _(person: str, nodes: Sequence[str], ranks: int, text: str) -> str:
     why = f" ({text})" if text else ""
@@ -162,6 +170,11 @@ def _(nodes: Sequence[str]) -> str:
 @says(Code.MOVE_LOST)
 def _(times: int) -> str:
     return f"The worker that moved it was lost {times} times."
+
+
+@says(Code.WEIGHING_LOST)
+def _(times: int) -> str:
+    return f"The worker that weighed it was lost {times} times; ask again."
 
 
 def unusable(health: str) -> str:

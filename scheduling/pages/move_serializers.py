@@ -75,6 +75,11 @@ class MoveSerializer(serializers.ModelSerializer[Continuation]):
         help_text="Before it was asked for. " + _PHASE_SECONDS + " Starting is measured with the wait in the queue.",
     )
 
+    announced_nodes = serializers.ListField(
+        child=serializers.CharField(), help_text="Where it was to go, as was told before; empty: nobody was told."
+    )
+    goes_elsewhere = serializers.BooleanField(help_text="Newer figures chose other nodes than were told.")
+
     def get_nodes(self, row: Continuation) -> list[str] | None:
         """Where it goes on."""
         placement = row.target.placement if row.target else row.placement
@@ -105,6 +110,8 @@ class MoveSerializer(serializers.ModelSerializer[Continuation]):
             "starting_at",
             "ended_at",
             "expected",
+            "announced_nodes",
+            "goes_elsewhere",
             *_SECONDS,
             "total",
             "paused",

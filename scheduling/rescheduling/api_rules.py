@@ -1,4 +1,4 @@
-"""Over REST: weighing a move because somebody asks, by which rules a cluster and a job are moved, and dry runs."""
+"""Over REST: by which rules a cluster and a job are moved, and dry runs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gridportal.web.api_errors import WordedSerializer
 from gridportal.web.api_permissions import may
 from scheduling.jobs.models import Job
 from scheduling.rescheduling import selectors
-from scheduling.rescheduling.api import DecisionDetailSerializer, DecisionSerializer
+from scheduling.rescheduling.api import DecisionSerializer
 from scheduling.rescheduling.core.decision_states import Policy
 from scheduling.rescheduling.models import JobMovePolicy, ReschedulingPolicy
-from scheduling.rescheduling.services import dry_runs, policies, weighing_jobs
+from scheduling.rescheduling.services import dry_runs, policies
 
 
 class PolicySerializer(serializers.ModelSerializer[ReschedulingPolicy]):
@@ -82,20 +82,6 @@ class DryRunSerializer(serializers.Serializer[dry_runs.DryRun]):
         help_text="Jobs that were not weighed: there are too many, or it took too long."
     )
     problems = serializers.ListField(child=serializers.CharField())
-
-
-class ProposeMove(APIView):
-    """Weighing a move of a job because somebody asks."""
-
-    permission_classes = [IsAuthenticated]
-
-    @extend_schema(request=None, responses={201: DecisionDetailSerializer})
-    def post(self, request: Request, pk: int) -> Response:
-        """Weigh it now; the answer says whether it pays, and waits for an operator."""
-        user, job = caller(request), _visible(request, pk)
-        if not user.has_perm("scheduling.propose_move", job):
-            raise PermissionDenied("Only the owner of a job and operators may propose to move it.")
-        return Response(DecisionDetailSerializer(weighing_jobs.weigh_on_request(user, job)).data, status=201)
 
 
 class MovePolicy(APIView):

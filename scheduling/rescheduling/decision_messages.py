@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from gridportal.base.rank_places import in_short
 from gridportal.web.templatetags.units import duration
 from scheduling.jobs.core.units import share_text
+from scheduling.messages import message
 from scheduling.rescheduling.core.decision_states import DecisionState, Policy
 from scheduling.rescheduling.core.hindsight import Hindsight, MovesSum, of_move, of_stay
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
 from scheduling.rescheduling.core.move_progress import MoveStage
 from scheduling.rescheduling.core.weighing import MoveFigures, MoveMode, Verdict
+from scheduling.rescheduling.core.weighing_stage import WeighingStage
 from scheduling.rescheduling.models import JobMovePolicy, MoveDecision
+from scheduling.rescheduling.request_models import WeighingRequest
 
 PHASES: Mapping[CostPhase, str] = {
     CostPhase.WRITE: "Stop and write",
@@ -42,6 +45,11 @@ STAGES: Mapping[MoveStage, str] = {
     MoveStage.QUEUE: "hand over",
     MoveStage.START: "start",
     MoveStage.READ: "read",
+}
+WEIGHING: Mapping[WeighingStage, str] = {
+    WeighingStage.WAITING: "It waits for its turn.",
+    WeighingStage.CHOOSING: "Other nodes are chosen by new figures",
+    WeighingStage.PREDICTING: "It is predicted what moving there would take",
 }
 HINDSIGHT: Mapping[Hindsight, str] = {
     Hindsight.RIGHT: "✓ right",
@@ -114,6 +122,15 @@ def finding(decision: MoveDecision) -> str:
         )
     until = f" It may be asked again at {decision.verdict_until:%H:%M:%S} UTC." if decision.verdict_until else ""
     return _STAYS[Verdict(decision.verdict)] + until
+
+
+def progress_of(asked: WeighingRequest) -> str:
+    """How far a weighing is that somebody waits for."""
+    if not asked.is_open:
+        return message(asked.problem) if asked.problem else "It is weighed."
+    if not asked.total:
+        return WEIGHING[WeighingStage(asked.stage)]
+    return f"{WEIGHING[WeighingStage(asked.stage)]}, {asked.done + 1} of {asked.total}."
 
 
 def refusal(verb: str) -> str:

@@ -20,6 +20,7 @@ from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
 from scheduling.rescheduling.core.move_progress import MoveStage, MoveTimestamps, StageProgress, stages
 from scheduling.rescheduling.core.weighing import MoveHistory
 from scheduling.rescheduling.models import JobMovePolicy, MoveDecision, ReschedulingPolicy
+from scheduling.rescheduling.request_models import WeighingRequest
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.core.run_states import RunState
@@ -52,6 +53,16 @@ def policy(cluster: str) -> ReschedulingPolicy:
 def job_policy(job: Job) -> JobMovePolicy | None:
     """What was said of moves of one job."""
     return JobMovePolicy.objects.filter(job=job).first()
+
+
+def open_decision(job: Job) -> MoveDecision | None:
+    """The one by which it may still be moved."""
+    return MoveDecision.objects.filter(job=job, state__in=[state.value for state in OPEN_DECISIONS]).first()
+
+
+def open_request(job: Job) -> WeighingRequest | None:
+    """What somebody asked to have weighed and has no answer yet."""
+    return WeighingRequest.objects.filter(job=job, ended_at=None).first()
 
 
 def decisions() -> QuerySet[MoveDecision]:

@@ -64,6 +64,9 @@ class Continuation(models.Model):
         blank=True,
         help_text="Seconds that each phase was expected to take; null: nobody knew; empty: nobody asked.",
     )
+    announced_nodes = models.JSONField(
+        default=list, blank=True, help_text="Where it was to go, as was told before it was asked for; empty: not told."
+    )
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Workers that were lost over this step.")
     lease_until = models.DateTimeField(null=True, blank=True)
     lease_holder = models.CharField(max_length=64, blank=True)
@@ -90,6 +93,13 @@ class Continuation(models.Model):
     def may_go_back(self) -> bool:
         """Whether its program ran when the move was asked for: the nodes that it left are kept for it."""
         return self.stop_sent_at is not None
+
+    @property
+    def goes_elsewhere(self) -> bool:
+        """Whether newer figures chose other nodes than were told before it was asked for."""
+        return bool(
+            self.announced_nodes and self.placement and sorted(self.placement.nodes) != sorted(self.announced_nodes)
+        )
 
     @staticmethod
     def step_columns(to: str, now: datetime) -> dict[str, Any]:

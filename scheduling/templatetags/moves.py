@@ -12,7 +12,7 @@ from scheduling.checkpoints.models import RestartFile
 from scheduling.checkpoints.selectors import MoveStory, PhaseSeconds, RestartPoint
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.messages import message
+from scheduling.messages import message, move_messages
 from scheduling.messages.move_messages import restart_text, unusable
 from scheduling.rescheduling.core.expected_move import ExpectedMove
 from scheduling.rescheduling.core.move_progress import StageProgress, StageState
@@ -78,6 +78,12 @@ def expected_phases(move: ExpectedMove) -> list[tuple[str, float | None]]:
 def expected_total(move: Continuation) -> float | None:
     """Seconds that all of it was expected to take; None where a part was not known."""
     return selectors.expected_of(move).get("total")
+
+
+@register.filter
+def other_nodes(move: Continuation) -> str:
+    """That it goes to other nodes than were told before."""
+    return move_messages.other_nodes(move.announced_nodes, move.placement.nodes if move.placement else ())
 
 
 @register.filter

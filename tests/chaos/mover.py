@@ -57,5 +57,5 @@ class Mover(Person):
     def _say(self, verb: str, address: str, body: dict[str, Any]) -> None:
         answer = self.client.post(address, body, str(uuid.UUID(int=self.rng.getrandbits(128), version=4)))
         self.statuses[answer.status] += 1
-        done = answer.status in (200, 201)
+        done = answer.status in (200, 202)
         self.verbs[f"{verb} {'done' if done else 'refused' if 400 <= answer.status < 500 else 'unheard'}"] += 1

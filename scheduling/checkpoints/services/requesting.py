@@ -48,13 +48,15 @@ def stop_and_continue(
     ranks: int | None = None,
     reason: str = "",
     expected: Mapping[str, float | None] | None = None,
+    announced_nodes: Sequence[str] = (),
 ) -> Continuation:
     """Have a job that runs stopped with a checkpoint and go on, or one that has stopped go on; or one that has failed,
     from the last checkpoint that it left.
 
     `nodes`: names, each once or rank by rank; None: the portal chooses them, others than now where that is possible.
     `ranks`: their number; None: as `targets.target` says. `reason`: for whoever looks later. `expected`:
-    seconds that each phase is expected to take, by column. Nothing is stopped yet: nodes are chosen and reserved first.
+    seconds that each phase is expected to take, by column; `announced_nodes`: where, as was told before. Nothing is
+    stopped yet: nodes are chosen and reserved first.
     Raises InputError for what cannot be, ConflictError where somebody else was faster.
     """
     job.refresh_from_db()
@@ -78,6 +80,7 @@ def stop_and_continue(
                 nodes=list(asked.nodes),
                 ranks=asked.ranks,
                 expected=dict(expected or {}),
+                announced_nodes=list(announced_nodes),
             )
             audit(by, "job.move", job, nodes=list(asked.nodes), ranks=asked.ranks, reason=why)
     except IntegrityError as error:

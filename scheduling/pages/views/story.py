@@ -136,8 +136,10 @@ def _alike(job: Job, user: User | AnonymousUser) -> list[Job]:
 
 def _move_policy(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     """Whether the portal moves it, and who may change that."""
-    own = rescheduling_selectors.job_policy(job)
+    own, weighed = rescheduling_selectors.job_policy(job), rescheduling_selectors.open_request(job)
     return {
+        "weighed": weighed,
+        "weighed_words": decision_messages.progress_of(weighed) if weighed else "",
         "move_policy": own,
         "move_policy_words": decision_messages.job_policy(own),
         "move_modes": [(mode.value, words) for mode, words in decision_messages.POLICIES.items()],

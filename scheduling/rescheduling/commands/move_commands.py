@@ -115,14 +115,13 @@ def override(
 
 @app.command()
 def propose(job: JobNumber, person: Person, as_json: AsJson = False) -> None:
-    """Weigh a move of a job now; the decision waits for an operator."""
+    """Weigh a move of a job now; the decision waits for an operator. Waits for a worker that is at it already."""
     with database():
-        from scheduling.rescheduling.commands import move_tables
-        from scheduling.rescheduling.services import weighing_jobs
+        from scheduling.rescheduling.commands import asked_weighings, move_tables
 
         row = move_tables.job(job)
         who = move_tables.allowed(person, "scheduling.propose_move", row)
-        said = move_tables.document(weighing_jobs.weigh_on_request(who, row))
+        said = move_tables.document(asked_weighings.weighed(who, row))
     _tell(said, as_json)
 
 

@@ -81,6 +81,7 @@ def moves(job: Number, as_json: AsJson = False) -> None:
     choosing the nodes; start: starting the program; reading: reading the checkpoint; other: what is left."""
     with database():
         from scheduling.checkpoints.selectors import PHASES, expected_of, moves_of
+        from scheduling.messages.move_messages import other_nodes
 
         rows, names = moves_of(_job(job)), [name for name, _ in PHASES]
         documents, expected = [_move_document(row, names) for row in rows], [expected_of(row) for row in rows]
@@ -91,6 +92,8 @@ def moves(job: Number, as_json: AsJson = False) -> None:
     columns = [heads[0], Column("state"), *heads[1:], *(Column(name, number=True, spare=1) for name in names)]
     cells = [cell for row, was in zip(rows, expected, strict=True) for cell in _move_rows(row, was, names)]
     _tell(columns, cells, f"Job {job} was never moved.")
+    for row in (each for each in rows if each.goes_elsewhere):
+        typer.echo(f"Move {row.pk}: {other_nodes(row.announced_nodes, row.placement.nodes if row.placement else ())}")
 
 
 @app.command()
@@ -179,6 +182,7 @@ def _move_document(row: Continuation, names: Sequence[str]) -> dict[str, Any]:
         "checkpoint": row.checkpoint,
         "reason": message(row.reason),
         "expected": row.expected or None,
+        "announced_nodes": list(row.announced_nodes),
         "seconds": {name: getattr(row, name) for name in names},
         "total": row.total,
         "paused": row.paused,

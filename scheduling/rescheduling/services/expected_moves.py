@@ -41,13 +41,17 @@ def move(
     job: Job, *, by: User, nodes: Sequence[str] | None = None, ranks: int | None = None, reason: str = ""
 ) -> tuple[Continuation, ExpectedMove | None]:
     """Have a job stopped and go on (`requesting.stop_and_continue`, with its errors); what that is expected to take is
-    kept with it, None where nobody can tell."""
+    kept with it, None where nobody can tell. The nodes are chosen once more when they are reserved, by the newest
+    figures; where these choose others, the move says so (`Continuation.goes_elsewhere`)."""
     try:
         found = expected(job, nodes, ranks)
     except GridPortalError:
         found = None  # what is wrong with the request is told next
     columns = selectors.expected_columns(found) if found else {}
-    made = requesting.stop_and_continue(job, by=by, nodes=nodes, ranks=ranks, reason=reason, expected=columns)
+    told = found.nodes if found else ()
+    made = requesting.stop_and_continue(
+        job, by=by, nodes=nodes, ranks=ranks, reason=reason, expected=columns, announced_nodes=told
+    )
     return made, found
 
 

@@ -25,6 +25,7 @@ from scheduling.jobs.models import Job
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.rescheduling.core import counts_to_weigh
 from scheduling.rescheduling.core.move_cost import CostKind, MoveCost
+from scheduling.rescheduling.core.weighing_stage import Watcher, WeighingStage, unwatched
 from scheduling.rescheduling.models import ReschedulingPolicy
 from scheduling.rescheduling.services import costing
 from scheduling.runs.core.run_states import RunState
@@ -72,22 +73,28 @@ def best_elsewhere(
     view: Outlook | None,
     policy: ReschedulingPolicy,
     planned: Sequence[PlannedMove],
+    watch: Watcher = unwatched,
 ) -> JobElsewhere:
     """Where it would be done first, as far as that can be foretold; of choices that nobody can foretell the first."""
-    found = [there(run, contract, view, policy, choice) for choice in _choices(run, policy, planned)]
+    choices, found = _choices(run, policy, planned, watch), []
+    for done, choice in enumerate(choices):
+        watch(WeighingStage.PREDICTING, done, len(choices))
+        found.append(there(run, contract, view, policy, choice))
     if not found:
         return JobElsewhere(None, None, costing.without_nodes(policy))
     return min(found, key=lambda each: each.done_in(CostKind(policy.cost_kind)))
 
 
-def _choices(run: Run, policy: ReschedulingPolicy, planned: Sequence[PlannedMove]) -> list[NodeChoice]:
+def _choices(run: Run, policy: ReschedulingPolicy, planned: Sequence[PlannedMove], watch: Watcher) -> list[NodeChoice]:
     """Nodes for as many ranks as it has, and for other numbers where its cluster lets moves change that."""
     now, counts = len(run.placement.nodes), [len(run.placement.nodes)]
     if policy.changes_ranks:
         sites = Counter(node.labels.get("site") for node in clusters.compute_states(run.job.cluster))
         counts = counts_to_weigh.worth_weighing(now, run.job.application.rank_limits, sites.values())
     found: dict[tuple[str, ...], NodeChoice] = {}
-    for count, anywhere in product(counts, (False, True)):
+    questions = list(product(counts, (False, True)))
+    for done, (count, anywhere) in enumerate(questions):
+        watch(WeighingStage.CHOOSING, done, len(questions))
         try:
             choice = choose_elsewhere(run, ranks=count, planned=planned, anywhere=anywhere)
         except GridPortalError as error:

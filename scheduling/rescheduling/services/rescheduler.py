@@ -1,7 +1,7 @@
 """The rescheduler: it answers the calls of contracts, looks who gains by nodes that became free, and moves jobs.
 
 Source: Migration 2003, 4.3 and 6.2. One queue over all jobs, one weighing at a time: each sees the nodes that the one
-before it has proposed as taken.
+before it has proposed as taken. What a person asked for comes before the next weighing, for somebody waits.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from scheduling.contracts.core.limits import Refusal
 from scheduling.contracts.models import ContractCall
 from scheduling.contracts.services import answering
 from scheduling.rescheduling import selectors
-from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
+from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.opportunities import Opportunity, one_at_a_time
 from scheduling.rescheduling.core.weighing import MoveMode, Verdict
 from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
-from scheduling.rescheduling.services import deciding, moving, telling_contracts, weighing_jobs
+from scheduling.rescheduling.services import deciding, moving, telling_contracts, weighing_jobs, weighing_requests
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.isolation import isolated
@@ -38,8 +38,12 @@ def reschedule() -> int:
     if turn is None:
         return 0
     with turn:
-        steps = (answer_calls, deciding.expire_proposals, moving.follow_moves, moving.verify_moves, use_freed_nodes)
-        return sum(step() for step in steps) + moving.start_moves()
+        people, moves = weighing_requests.answer_requests, (moving.follow_moves, moving.verify_moves)
+        steps = (people, answer_calls, deciding.expire_proposals, *moves, use_freed_nodes, moving.start_moves)
+        count = sum(step() for step in steps)
+        while turn.again():
+            count += people()
+    return count
 
 
 def answer_calls() -> int:
@@ -65,19 +69,16 @@ def _answer(call: ContractCall) -> bool:
     if not run.job.application.stop_means:
         answered = answering.answer(call, {"verdict": Verdict.NOT_STOPPABLE.value})
         return answered and answering.decline(call.contract_id, Refusal())
+    weighing_requests.answer_requests()
     try:
         decision = weighing_jobs.weigh_job(run, MoveMode.ON_REQUEST)
     except ConflictError:
-        return answering.answer(call, {"verdict": "", "decision": _open_decision(run)})
+        under_way = selectors.open_decision(run.job)
+        return answering.answer(call, {"verdict": "", "decision": under_way.pk if under_way else None})
     answered = answering.answer(call, {"verdict": decision.verdict, "decision": decision.pk})
     if decision.state in (DecisionState.DECLINED, DecisionState.OBSERVED):
         answering.decline(call.contract_id, telling_contracts.refusal_of(call.contract, decision))
     return answered
-
-
-def _open_decision(run: Run) -> int | None:
-    states = [state.value for state in OPEN_DECISIONS]
-    return MoveDecision.objects.filter(job=run.job, state__in=states).values_list("pk", flat=True).first()
 
 
 def _use_freed_nodes(cluster: str) -> int:
@@ -99,6 +100,7 @@ def _weigh_all(cluster: str) -> int:
     opportunities, decisions = [], {}
     rows = selectors.movable_runs().filter(job__cluster=cluster).select_related("job__application", "placement")
     for run in rows[:_MOST_JOBS]:
+        weighing_requests.answer_requests()
         outcome = isolated(f"job {run.job_id}", partial(weighing_jobs.weighed, run, MoveMode.OPPORTUNISTIC))
         if outcome.value is not None:
             weighing, decision = outcome.value

@@ -39,6 +39,7 @@ from scheduling.rescheduling.core.weighing import (
     Weighing,
     weigh,
 )
+from scheduling.rescheduling.core.weighing_stage import Watcher, unwatched
 from scheduling.rescheduling.models import DecisionEvent, MoveDecision, ReschedulingPolicy
 from scheduling.rescheduling.services import policies
 from scheduling.rescheduling.services.job_elsewhere import JobElsewhere, best_elsewhere, running
@@ -48,28 +49,43 @@ log = logging.getLogger(__name__)
 
 
 def weigh_on_request(actor: User, job: Job) -> MoveDecision:
-    """Weigh because a person asks. Raises InputError or ConflictError where the job cannot be moved at all."""
+    """Weigh because a person asks, and keep the decision. Raises InputError or ConflictError where the job cannot be
+    moved at all."""
+    return keep_on_request(actor, weighed_on_request(job))
+
+
+def weighed_on_request(job: Job, watch: Watcher = unwatched) -> MoveDecision:
+    """The same, not kept yet."""
     if problem := requesting.problem(job):
         raise InputError("job", job.pk, f"one that can be moved now. {problem}")
-    decision = weigh_job(running(job), MoveMode.OPERATOR, actor=actor)
-    audit(actor, "move.propose", decision, job=job.pk, verdict=decision.verdict)
+    weighing, decision = weighed(running(job), MoveMode.OPERATOR, watch=watch)
+    decision.take_weighing(weighing)
     return decision
 
 
-def weigh_job(run: Run, mode: MoveMode, *, actor: User | None = None) -> MoveDecision:
+def keep_on_request(actor: User | None, decision: MoveDecision) -> MoveDecision:
+    """Write down what `weighed_on_request` found for `actor`; None: somebody who is no more."""
+    keep(decision, actor)
+    audit(actor, "move.propose", decision, job=decision.job_id, verdict=decision.verdict)
+    return decision
+
+
+def weigh_job(run: Run, mode: MoveMode) -> MoveDecision:
     """Weigh a move of the job of `run`, and keep the decision. Raises ConflictError where one is open already."""
     weighing, decision = weighed(run, mode)
     decision.take_weighing(weighing)
-    return keep(decision, actor)
+    return keep(decision)
 
 
-def weighed(run: Run, mode: MoveMode, planned: Sequence[PlannedMove] = ()) -> tuple[Weighing, MoveDecision]:
+def weighed(
+    run: Run, mode: MoveMode, planned: Sequence[PlannedMove] = (), watch: Watcher = unwatched
+) -> tuple[Weighing, MoveDecision]:
     """The weighing, and a decision that is not kept yet. `planned`: moves that count as made at this moment."""
     job, now = run.job, timezone.now()
     contract = promises.contract_of(run)
     view = promises.view_of(contract, now) if contract else None
     policy = selectors.policy(job.cluster)
-    there = best_elsewhere(run, contract, view, policy, planned)
+    there = best_elsewhere(run, contract, view, policy, planned, watch)
     figures = MoveFigures(view.remaining if view else None, there.ret_new, there.nodes)
     cost, rules = there.costs[CostKind(policy.cost_kind)], _rules(policy)
     history = _with_planned(selectors.history(job, now), planned, now)

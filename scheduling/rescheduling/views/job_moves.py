@@ -1,4 +1,4 @@
-"""Moves of one job from its own page: weighing one because somebody asks, and whether and how it is moved at all."""
+"""Moves of one job from its own page: whether and how it is moved at all."""
 
 from __future__ import annotations
 
@@ -12,22 +12,7 @@ from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
 from scheduling.jobs.models import Job
 from scheduling.rescheduling import decision_messages
-from scheduling.rescheduling.services import policies, weighing_jobs
-
-
-@require_POST
-def propose(request: HttpRequest, pk: int) -> HttpResponse:
-    """Weigh a move of a job because somebody asks."""
-    job = get_object_or_404(Job.objects.select_related("application", "owner"), pk=pk)
-    if not request.user.has_perm("scheduling.propose_move", job):
-        raise PermissionDenied(f"Only its owner or an operator may propose to move job {pk}.")
-    try:
-        decision = weighing_jobs.weigh_on_request(caller(request), job)
-    except GridPortalError as error:
-        messages.error(request, str(error))
-        return redirect(job)
-    messages.success(request, decision_messages.finding(decision))
-    return redirect(decision)
+from scheduling.rescheduling.services import policies
 
 
 @require_POST

@@ -15,6 +15,7 @@ from scheduling.checkpoints.services.requesting import stop_and_continue
 from scheduling.jobs.models import Application, Job
 from scheduling.messages import message
 from scheduling.placing.services.submission import cancel_job
+from scheduling.rescheduling.services import expected_moves
 from tests.fake_grid import FakeGrid
 from tests.scheduling.checkpoints.stoppable_jobs import is_asked, look, newest, obey, restored, running, stoppable
 from tests.scheduling.checkpoints.test_failed_jobs import failed
@@ -151,3 +152,31 @@ def test_the_ranks_are_counted_as_they_are_after_a_move(submit: Submit, fake_gri
     places = [("n1", "ranks 0-1"), ("n2", "rank 2")]
     context = {"job": job, "placement": placement, "ranks": [first], "rank_places": places}
     assert "3 ranks on 2 nodes:" in " ".join(render_to_string("scheduling/job/ranks.html", context).split())
+
+
+def test_where_newer_figures_choose_other_nodes_than_were_told_that_is_said(
+    submit: Submit, people: Any, client: Client
+) -> None:
+    job = running(submit)
+    told = newest(job).placement.nodes
+    asked = stop_and_continue(job, by=people["user"], announced_nodes=told)
+    look(job)
+    asked.refresh_from_db()
+    assert asked.goes_elsewhere
+    client.force_login(people["user"])
+    others = " ".join(others_of(job))
+    assert f"Told before: {' '.join(told)}. When its nodes were reserved, newer figures chose {others}." in page(
+        client, job
+    )
+    found = client.get(f"/api/jobs/{job.pk}/moves/").json()[0]
+    assert (found["announced_nodes"], found["goes_elsewhere"]) == (told, True)
+
+
+def test_what_is_told_before_a_move_is_kept_with_it(submit: Submit, people: Any) -> None:
+    job = running(submit)
+    made, told = expected_moves.move(job, by=people["user"])
+    assert told is not None
+    assert made.announced_nodes == list(told.nodes) != []
+    look(job)
+    made.refresh_from_db()
+    assert not made.goes_elsewhere

@@ -1,4 +1,10 @@
-"""Workers and web processes that are killed at any step of a decision: the job moves once, or goes on where it is."""
+"""Whatever is killed at any step of a decision: the job moves once, or goes on where it is.
+
+Inside one process, which is the same where all that a part leaves behind is in the database and on disk: a worker or
+web process is an exception that nobody catches, before or after a step is committed; a broker is its messages, lost or
+delivered twice; a controller of the cluster (slurmctld, the Grid's daemon) refuses whatever it is asked; a rank is the
+end of its run (`test_moves_disturbed.py` has the last three). `make chaos` kills the real ones, with moves under way.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +46,7 @@ STEPS = [
     ("moving", moving, "stop_and_continue", 1),
     ("moving", moving, "advance", 1),
     ("moved", moving, "advance", 2),
+    ("verified", moving, "advance", 3),
 ]
 
 
@@ -101,17 +108,22 @@ def test_who_is_killed_at_a_step_of_a_decision_costs_time_and_nothing_else(
     with patch.object(owner, name, once):
         decision = go_on(job, fake_grid, people["operator"])
     assert len(calls) >= number, "it did not come to where it should be killed"
-    assert (job.state, decision.state) == ("succeeded", "verified"), message(job.reason)
-    assert (job.runs.count(), job.continuations.count(), MoveDecision.objects.count()) == (2, 1, 1)
-    assert newest(job).placement.nodes == decision.nodes
-    assert fake_grid.submitted == list(job.runs.order_by("number").values_list("key", flat=True))
-    assert rooms.holders() == {}
-    assert not ContractCall.objects.filter(answer={}, contract__closed_at=None).exists()
-    in_order(decision)
+    moved_once(job, decision, fake_grid)
     tasks.send_notices()
     assert not Announcement.objects.exists()
     assert Notice.objects.filter(kind="proposed", person=people["operator"]).count() == 1
     assert Notice.objects.filter(kind="ended", person=people["user"]).count() == 1
+
+
+def moved_once(job: Job, decision: MoveDecision, grid: FakeGrid) -> None:
+    """It went on elsewhere and came to its end, by one decision, one move and two runs, and nothing is left over."""
+    assert (job.state, decision.state) == ("succeeded", "verified"), message(job.reason)
+    assert (job.runs.count(), job.continuations.count(), MoveDecision.objects.count()) == (2, 1, 1)
+    assert newest(job).placement.nodes == decision.nodes
+    assert grid.submitted == list(job.runs.order_by("number").values_list("key", flat=True))
+    assert rooms.holders() == {}
+    assert not ContractCall.objects.filter(answer={}, contract__closed_at=None).exists()
+    in_order(decision)
 
 
 def in_order(decision: MoveDecision) -> None:

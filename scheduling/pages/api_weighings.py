@@ -1,0 +1,86 @@
+"""Having moves of jobs weighed over REST."""
+
+from __future__ import annotations
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from gridportal.accounts.caller import caller
+from scheduling import tasks
+from scheduling.jobs.models import Job
+from scheduling.messages import message
+from scheduling.rescheduling import decision_messages
+from scheduling.rescheduling.request_models import WeighingRequest
+from scheduling.rescheduling.services import weighing_requests
+
+
+class WeighingSerializer(serializers.ModelSerializer[WeighingRequest]):
+    """A weighing that somebody asked for: `done` of `total` steps of `stage`; `decision` once it has ended."""
+
+    address = serializers.SerializerMethodField(help_text="Where to ask how far it is.")
+    asked_by = serializers.CharField(source="asked_by.username", default=None, allow_null=True)
+    progress = serializers.SerializerMethodField(help_text="The same as a sentence.")
+    problem = serializers.SerializerMethodField(help_text="Why it was not weighed, or empty.")
+
+    class Meta:
+        model = WeighingRequest
+        fields = (
+            *("id", "address", "job", "asked_by", "asked_at", "stage", "done", "total", "progress"),
+            *("ended_at", "decision", "problem"),
+        )
+        read_only_fields = fields
+
+    def get_address(self, row: WeighingRequest) -> str:
+        """Of the REST API."""
+        return reverse("api-weighing", args=[row.pk])
+
+    def get_progress(self, row: WeighingRequest) -> str:
+        """What its page says."""
+        return decision_messages.progress_of(row)
+
+    def get_problem(self, row: WeighingRequest) -> str:
+        """The sentence."""
+        return message(row.problem)
+
+
+class ProposeMove(APIView):
+    """Having a move of a job weighed because somebody asks."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(request=None, responses={202: WeighingSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """It is weighed next; the answer's `address` says how far that is, and then which decision came of it. While a
+        request is open for the job, that one. 409: a move of it is proposed or under way."""
+        user, job = caller(request), get_object_or_404(Job.objects.select_related("application", "owner"), pk=pk)
+        if not user.has_perm("scheduling.view_job", job):
+            raise Http404(f"There is no job {pk}.")
+        if not user.has_perm("scheduling.propose_move", job):
+            raise PermissionDenied("Only the owner of a job and operators may propose to move it.")
+        asked = weighing_requests.ask(user, job)
+        tasks.reschedule.delay_on_commit()
+        said = WeighingSerializer(asked).data
+        return Response(said, status=202, headers={"Location": said["address"]})
+
+
+class Weighing(APIView):
+    """A weighing that somebody asked for."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(responses=WeighingSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """How far it is; once it has ended, its decision."""
+        asked = get_object_or_404(WeighingRequest.objects.select_related("job__owner", "asked_by"), pk=pk)
+        user = caller(request)
+        if not (user.has_perm("scheduling.view_moves") or user.has_perm("scheduling.view_job", asked.job)):
+            raise Http404(f"There is no weighing {pk}.")
+        return Response(WeighingSerializer(asked).data)
