@@ -110,8 +110,8 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "addresses": _addresses("job", job.pk),
         **_chosen(placement, job.cluster),
         **_phase_chart(run, story_now["phases"]),
-        **_contract(run),
-        "time_left": time_left(job, contract_of(run), now),
+        **(contract := _contract(run)),
+        "time_left": time_left(job, contract["contract"].contract if contract else None, now),
     }
 
 
