@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
-from pathlib import PurePath
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 _LONGEST = 200  # characters of a value that a sentence repeats
@@ -100,11 +100,12 @@ def shown(value: object) -> str:
     ('empty', 'empty', 'empty')
     >>> shown("best"), shown("10"), shown(10), shown(True)
     ("'best'", '10', '10', 'true')
+    >>> from pathlib import PurePath
     >>> shown(["n1", 3]), shown(PurePath("/logs/a.swf"))
     ("'n1', 3", "'/logs/a.swf'")
     """
-    if isinstance(value, PurePath):
-        value = str(value)
+    if isinstance(value, os.PathLike):  # a depot does without pathlib
+        value = os.fspath(value)
     if value is None or (isinstance(value, (str, list, tuple, dict, set, frozenset)) and not value):
         return "empty"
     if isinstance(value, str):

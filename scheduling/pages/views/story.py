@@ -23,6 +23,7 @@ from scheduling.contracts.selectors.contract_stories import story_of
 from scheduling.contracts.selectors.promises import contract_of
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.core.launcher_lines import program_lines
+from scheduling.jobs.core.states import ACTIVE
 from scheduling.jobs.models import Job
 from scheduling.jobs.selectors import may_use
 from scheduling.jobs.services.job_inputs import are_kept
@@ -136,7 +137,8 @@ def _alike(job: Job, user: User | AnonymousUser) -> list[Job]:
 
 def _move_policy(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     """Whether the portal moves it, and who may change that."""
-    own, weighed = rescheduling_selectors.job_policy(job), rescheduling_selectors.open_request(job)
+    own = rescheduling_selectors.job_policy(job)
+    weighed = rescheduling_selectors.open_request(job) if job.state in ACTIVE else None
     return {
         "weighed": weighed,
         "weighed_words": decision_messages.progress_of(weighed) if weighed else "",
