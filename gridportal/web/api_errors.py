@@ -133,8 +133,10 @@ def _kind(field: serializers.Field[Any, Any, Any, Any]) -> str:
         return one_of(map(str, field.choices))
     if isinstance(field, serializers.SlugRelatedField):
         rows = field.named() if isinstance(field, SlugField) else field.get_queryset()
-        values = rows.values_list(field.slug_field, flat=True) if rows is not None else ()
-        return one_of(map(str, values), _LISTED)
+        if rows is None:
+            return one_of(())
+        values = rows.values_list(field.slug_field, flat=True)[:_LISTED]
+        return one_of(map(str, values), _LISTED, rows.count())
     if isinstance(field, serializers.ListSerializer):
         most = getattr(field, "max_length", None)
         return f"a list of 1 to {most:,} objects" if most else "a list of objects"

@@ -57,7 +57,7 @@ def job_policy(job: Job) -> JobMovePolicy | None:
 
 def open_decision(job: Job) -> MoveDecision | None:
     """The one by which it may still be moved."""
-    return MoveDecision.objects.filter(job=job, state__in=[state.value for state in OPEN_DECISIONS]).first()
+    return MoveDecision.objects.filter(job=job, state__in=OPEN_DECISIONS).first()
 
 
 def open_request(job: Job) -> WeighingRequest | None:
@@ -174,7 +174,7 @@ def with_missed(decisions: Iterable[MoveDecision]) -> list[tuple[MoveDecision, f
 
 def movable_runs() -> QuerySet[Run]:
     """Runs that could be moved: they run, have a contract, and their job has no decision under way."""
-    deciding = MoveDecision.objects.filter(state__in=[state.value for state in OPEN_DECISIONS]).values("job")
+    deciding = MoveDecision.objects.filter(state__in=OPEN_DECISIONS).values("job")
     rows = Run.objects.filter(state=RunState.RUNNING, contract__closed_at=None, contract__isnull=False)
     return rows.exclude(job__application__stop_means={}).exclude(job__in=deciding).order_by("pk")
 

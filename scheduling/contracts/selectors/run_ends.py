@@ -41,8 +41,11 @@ def expected_ends(jobs: Iterable[int]) -> dict[int, ExpectedEnd]:
     expected to end now by its contract, and else by its time limit."""
     now, numbers = timezone.now(), set(jobs)
     found = ends_by_limits(numbers)
-    for job in Job.objects.filter(pk__in=numbers, state=JobState.RUNNING, started_at__isnull=False):
-        rest = rest_of_run(job, Contract.objects.filter(run__job=job).order_by("-run_id").first(), now)
+    running = Job.objects.filter(pk__in=numbers, state=JobState.RUNNING, started_at__isnull=False)
+    rows = Contract.objects.filter(run__job__in=running).select_related("run").order_by("run_id")
+    newest = {contract.run.job_id: contract for contract in rows}
+    for job in running:
+        rest = rest_of_run(job, newest.get(job.pk), now)
         if rest is not None and rest.seconds >= 0:
             end, limit = ExpectedEnd(now + timedelta(seconds=rest.seconds), rest.by), found.get(job.pk)
             found[job.pk] = limit if limit is not None and limit.at < end.at else end

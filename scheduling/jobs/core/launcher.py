@@ -8,6 +8,8 @@ from pathlib import PurePath
 
 from gridportal.base.errors import InputError
 
+#: What the names of the programs begin with by which MPIs start ranks, as in mpirun.openmpi.
+STARTERS = ("mpirun", "mpiexec", "orterun", "prterun")
 LAUNCHER = ("mpiexec", "-n", "{ranks}", "-hosts", "{hosts}")
 #: Open MPI keeps to the order of the nodes when it maps rank by rank (seq); by default Slurm's order wins.
 OPEN_MPI_LAUNCHER = ("mpirun", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}")
@@ -32,7 +34,7 @@ def is_given_nodes(launcher: Sequence[str]) -> bool:
     >>> is_given_nodes(LAUNCHER), is_given_nodes(("srun", "-n", "{ranks}")), is_given_nodes(("env", "H={hostfile}"))
     (True, False, False)
     """
-    starts = any(PurePath(word).name.startswith(("mpiexec", "mpirun", "orterun", "prterun")) for word in launcher)
+    starts = any(PurePath(word).name.startswith(STARTERS) for word in launcher)
     return starts and any("{hosts}" in word or "{hostfile}" in word for word in launcher)
 
 

@@ -10,6 +10,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from scheduling.jobs.core.launcher import STARTERS
+
 OPEN_MPI, MPICH = "Open MPI", "MPICH"
 _ELF = b"\x7fELF"
 #: Of libraries' names. libmpi.so.12 is that of MPICH and of all that took over its binary interface.
@@ -24,9 +26,10 @@ _INSIDE = (
 )
 _DYNAMIC, _STRINGS, _NEEDS, _LOADED = 2, 5, 1, 1
 _MOST_ENTRIES = 4096
-_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
 #: A line of a script that starts ranks.
-_STARTS = re.compile(rb"^[ \t]*(?:exec[ \t]+)?(?:\S*/)?((?:mpirun|mpiexec|orterun|prterun)(?:\.\w+)?|srun)[ \t]", re.M)
+_STARTS = re.compile(
+    rb"^[ \t]*(?:exec[ \t]+)?(?:\S*/)?((?:%b)(?:\.\w+)?|srun)[ \t]" % "|".join(STARTERS).encode(), re.M
+)
 
 
 def linked_mpi(content: bytes) -> str:
@@ -57,9 +60,20 @@ def launcher_mpi(launcher: Sequence[str]) -> str:
         return OPEN_MPI
     if name.endswith((".mpich", ".hydra")):
         return MPICH
-    if name.startswith(_LAUNCHERS):
+    if name.startswith(STARTERS):
         return MPICH if "-hosts" in launcher else OPEN_MPI if "--map-by" in launcher else ""
     return ""
+
+
+def is_started_by_another(mpi: str, launcher: Sequence[str]) -> bool:
+    """Whether a program that is linked with `mpi` is started by the launcher of another one; False where one of them is
+    unknown.
+
+    >>> is_started_by_another(MPICH, ("mpirun.openmpi",)), is_started_by_another(MPICH, ("srun",))
+    (True, False)
+    """
+    of_launcher = launcher_mpi(launcher)
+    return bool(mpi and of_launcher) and mpi != of_launcher
 
 
 def launcher_name(launcher: Sequence[str]) -> str:
@@ -69,7 +83,7 @@ def launcher_name(launcher: Sequence[str]) -> str:
     ('mpirun', '')
     """
     names = (PurePath(word).name for word in launcher if "=" not in word)
-    return next((name for name in names if name.startswith((*_LAUNCHERS, "srun"))), "")
+    return next((name for name in names if name.startswith((*STARTERS, "srun"))), "")
 
 
 def started_inside(content: bytes) -> str:

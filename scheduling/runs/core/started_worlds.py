@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gridportal.base.reasons import NOTHING, Code, Reason
-from scheduling.jobs.core.linked_mpi import MPICH, OPEN_MPI, launcher_mpi, launcher_name
+from scheduling.jobs.core.linked_mpi import MPICH, OPEN_MPI, is_started_by_another, launcher_mpi, launcher_name
 
 _VERSION = re.compile(r"(Open MPI) v(\d+(?:\.\d+)*)|(MPICH) Version:\s*(\d+(?:\.\d+)*)")
 #: What a launcher that is no MPI's own is called.
@@ -62,8 +62,7 @@ def verdict(worlds: Sequence[World], ranks: int, launcher: Sequence[str]) -> Rea
 
 def hint(mpi: str, ranks: int, launcher: Sequence[str]) -> Reason:
     """The same by the file alone, of a program that is linked with `mpi`; NOTHING where that fits, or is unknown."""
-    of_launcher = launcher_mpi(launcher)
-    if ranks < 2 or not mpi or not of_launcher or of_launcher == mpi:
+    if ranks < 2 or not is_started_by_another(mpi, launcher):
         return NOTHING
     return Reason.of(Code.START_OTHER_MPI, ranks=ranks, mpi=mpi, launcher=launcher_text(launcher))
 

@@ -18,7 +18,13 @@ from gridportal.base.errors import GridPortalError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import RunFileError
 from scheduling.jobs.core import launcher, program_start
-from scheduling.jobs.core.linked_mpi import launcher_mpi, launcher_name, linked_mpi, started_inside
+from scheduling.jobs.core.linked_mpi import (
+    is_started_by_another,
+    launcher_mpi,
+    launcher_name,
+    linked_mpi,
+    started_inside,
+)
 from scheduling.jobs.core.program_start import ProgramKind
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
@@ -85,8 +91,8 @@ def registered_reason(application: Application) -> Reason:
     if program.kind == ProgramKind.MPI and (inside := started_inside(content)):
         return Reason.of(Code.STARTS_RANKS_ITSELF, launcher=inside)
     words = application.launcher or launcher.usual_launcher(application.mpi)
-    mpi, of_launcher = linked_mpi(content), launcher_mpi(words)
-    if program.kind != ProgramKind.MPI or not mpi or not of_launcher or mpi == of_launcher:
+    mpi = linked_mpi(content)
+    if program.kind != ProgramKind.MPI or not is_started_by_another(mpi, words):
         return NOTHING
     return Reason.of(Code.LINKED_OTHERWISE, mpi=mpi, launcher=started_worlds.launcher_text(words))
 
