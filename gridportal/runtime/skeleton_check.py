@@ -15,6 +15,8 @@ MOST_RUNS = 5_000_000
 _MOST, _MOST_RANKS, _MOST_DEPTH = 1e18, 4096, 60
 _MOST_TAG = 2**31 - 1
 _LEAST_PART = 1e-12  # divided by
+#: `far` stands in skeletons of before, and counts no more.
+_WORK = frozenset({"near", "touched", "region", "far"})
 _FARMING = frozenset({"master", "worker", "closing"})
 _MOST_FARMED, _MOST_TASKS = 2**31 - 1, 32_000  # a task's number is the tag of its message
 _COUNTED = frozenset({"allgatherv", "alltoallv", "alltoallw"})
@@ -64,8 +66,8 @@ def runnable(document: Any) -> Mapping[str, Any]:
 
 
 def _check_rates(rates: Any) -> None:
-    if not isinstance(rates, dict) or (rates and "near" not in rates) or not rates.keys() <= {"near", "far"}:
-        raise InputError("skeleton player", rates, "an object with near, and far if it is known")
+    if not isinstance(rates, dict) or (rates and "near" not in rates) or not rates.keys() <= _WORK:
+        raise InputError("skeleton player", rates, "an object with near, and with touched and region if they are known")
     for name, rate in rates.items():
         if not _figure(rate, f"skeleton player.{name}") > 0:
             raise InputError(f"skeleton player.{name}", rate, "a number above 0")

@@ -346,13 +346,13 @@ int read_plan(struct plan *plan, const char *text, size_t size, int rank, char *
     memset(plan, 0, sizeof *plan);
     plan->rank = rank;
     expect(&in, "gridportal-plan");
-    expect(&in, "1");
+    expect(&in, "2");
     expect(&in, "ranks");
     plan->ranks = (int)whole(&in, 1, MOST_RANKS);
     expect(&in, "work");
     plan->rate = figure(&in, 1e18);
-    plan->stream_rate = figure(&in, 1e18);
-    plan->streaming = figure(&in, 1.0);
+    plan->touched = figure(&in, 1e18);
+    plan->region = figure(&in, 1e18);
     expect(&in, "comms");
     plan->n_comms = (int)whole(&in, 0, in.end - in.at);
     plan->comms = room(&in, (size_t)plan->n_comms, sizeof *plan->comms);

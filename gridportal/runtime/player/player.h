@@ -63,7 +63,8 @@ struct comm {
 
 struct plan {
     int ranks, rank;
-    double rate, stream_rate, streaming; /* units of work for each cpu second; the part of work that goes to memory */
+    double rate; /* units of work for each cpu second where the trace was made */
+    double touched, region; /* bytes that each such second touches, and in how many bytes it does */
     int n_comms, n_segments, n_ops, n_nodes, n_slots;
     struct comm *comms;
     struct line *lines;
@@ -95,7 +96,7 @@ void farm(const struct op *op);
 extern double worked, asked;
 int prepare_work(const struct plan *plan);
 void work(double seconds);
-double measured_rate(int streaming, double seconds);
+double measured_rate(double seconds);
 
 /* clocks.c */
 double now(void);

@@ -1,7 +1,9 @@
-/* Work of a known amount: additions that wait for each other, and additions over arrays that fit no cache.
+/* Work of a known amount: additions that wait for each other, and memory that is touched as the application touches its own.
  *
  * Computation is work and not sleep, so that it takes longer where an application's would: on a slower node, beside
- * another process, under a quota. A unit is UNIT additions. */
+ * another process, under a quota. A unit is UNIT additions. What the trace says of touched memory is touched here too,
+ * again and again in one region as large as the application's: so it stands in the same cache, or in none, and what MPI
+ * and the kernel had there is as cold for them. Additions fill the rest of the time. */
 #define _POSIX_C_SOURCE 200809L
 #include "player.h"
 
@@ -10,98 +12,102 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define STREAM (4 * 1024 * 1024) /* doubles, of each of two arrays: 64 MiB in all */
+#define MOST_REGION (64 * 1024 * 1024) /* bytes; no cache is larger for one rank */
 #define PARTS 5
+#define PACED 0.005 /* s of either kind of work, when a skeleton begins */
 
 double worked, asked;
-static double rate, stream_rate, streaming;
-static volatile double near_sum; /* volatile, so that no compiler does without it */
-static double *far_sum, *far_step;
-static size_t far_at;
+static double rate; /* units for each second that is asked for, of additions alone */
+static double walk, added; /* bytes to walk for each such second, and the part of it that is left for additions */
+static volatile double sum; /* volatile, so that no compiler does without it */
+static double *region;
+static size_t length, place; /* doubles */
 
-static void near_units(double units)
+static double cpu(void)
 {
-    near_sum = chain(near_sum, (size_t)(units * UNIT));
+    struct timespec at;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
+    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
-static void add(double *sum, const double *step, size_t n)
+static void add(double units)
 {
-    for (size_t i = 0; i < n; i++)
-        sum[i] += step[i];
+    sum = chain(sum, (size_t)(units * UNIT));
 }
 
-/* Goes on where it stopped the last time, so that nothing is in a cache any more. */
-static void far_units(double units)
+/* Goes on where it stopped the last time. */
+static void touch(double bytes)
 {
-    size_t left = (size_t)(units * UNIT);
+    size_t left = (size_t)(bytes / sizeof *region);
     while (left) {
-        size_t n = left < STREAM - far_at ? left : STREAM - far_at;
-        add(far_sum + far_at, far_step + far_at, n);
-        far_at = (far_at + n) % STREAM;
+        size_t n = left < length - place ? left : length - place;
+        for (size_t i = place; i < place + n; i++)
+            region[i] += 1e-9;
+        place = (place + n) % length;
         left -= n;
     }
 }
 
-static int make_far(void)
+/* Units for each cpu second here, from about `seconds` of work: the best of some parts, for others disturb it. */
+double measured_rate(double seconds)
 {
-    if (far_sum)
-        return 0;
-    far_sum = malloc(STREAM * sizeof(double));
-    far_step = malloc(STREAM * sizeof(double));
-    if (!far_sum || !far_step)
-        return -1;
-    for (size_t i = 0; i < STREAM; i++) {
-        far_sum[i] = 0.0;
-        far_step[i] = 1e-9;
+    double best = 0.0;
+    for (int part = 0; part < PARTS; part++) {
+        double units = 0.0, spent, started = cpu();
+        while ((spent = cpu() - started) < seconds / PARTS) {
+            add(50.0);
+            units += 50.0;
+        }
+        best = units / spent > best ? units / spent : best;
     }
+    return best;
+}
+
+/* Bytes for each cpu second here; all ranks ask it at the same time, for they touch their memory at the same time. */
+static double measured_walk(double seconds)
+{
+    double bytes = 0.0, spent, started = cpu();
+    while ((spent = cpu() - started) < seconds) {
+        touch(65536.0);
+        bytes += 65536.0;
+    }
+    return bytes / spent;
+}
+
+static int make_region(double bytes)
+{
+    length = (size_t)((bytes < MOST_REGION ? bytes : MOST_REGION) / sizeof *region);
+    length = length ? length : 1;
+    region = malloc(length * sizeof *region);
+    if (!region)
+        return -1;
+    for (size_t i = 0; i < length; i++)
+        region[i] = 0.0;
     return 0;
 }
 
 int prepare_work(const struct plan *plan)
 {
     rate = plan->rate;
-    stream_rate = plan->stream_rate;
-    streaming = plan->streaming;
-    near_units(20.0);
-    return streaming > 0.0 ? make_far() : 0;
+    walk = 0.0, added = 1.0;
+    add(20.0);
+    if (plan->touched <= 0.0)
+        return 0;
+    if (make_region(plan->region))
+        return -1;
+    /* A second of the traced run is `rate` units; so many bytes take as long here. */
+    double a_second = rate / measured_rate(PACED) * measured_walk(PACED);
+    walk = plan->touched < a_second ? plan->touched : a_second;
+    added = 1.0 - walk / a_second;
+    return 0;
 }
 
-/* As much as takes `seconds` of cpu time where the rates were measured; `worked` is what it took here. */
+/* As much as takes `seconds` of cpu time where the rate was measured; `worked` is what it took here. */
 void work(double seconds)
 {
     double started = now();
-    near_units(seconds * (1.0 - streaming) * rate);
-    if (streaming > 0.0)
-        far_units(seconds * streaming * stream_rate);
+    touch(seconds * walk);
+    add(seconds * added * rate);
     worked += now() - started;
     asked += seconds;
-}
-
-static double cpu(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
-    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
-}
-
-/* Units for each cpu second here, from about `seconds` of work: the best of some parts, for others disturb it. 0 where
- * there is too little memory. */
-double measured_rate(int far, double seconds)
-{
-    double best = 0.0;
-    struct plan plan = {.streaming = far ? 1.0 : 0.0};
-    if (prepare_work(&plan))
-        return 0.0;
-    for (int part = 0; part < PARTS; part++) {
-        double units = 0.0, spent, started = cpu();
-        while ((spent = cpu() - started) < seconds / PARTS) {
-            if (far)
-                far_units(50.0);
-            else
-                near_units(50.0);
-            units += 50.0;
-        }
-        best = units / spent > best ? units / spent : best;
-    }
-    return best;
 }

@@ -133,6 +133,7 @@ static void write_head(FILE *file, int complete, struct thread *const *threads, 
             since(recording.ready, ready()), children());
     double now_is = pace();
     fprintf(file, "\"pace\": %.9g, ", now_is > recording.pace ? now_is : recording.pace);
+    write_touched(file, &recording.touched);
     fprintf(file, "\"tail\": {\"n\": 1, \"mean\": %.9g, \"var\": 0, \"cpu\": %.9g}, \"comms\": ",
             tail + first->poll_gap, cpu + first->poll_cpu);
 }

@@ -91,6 +91,8 @@ void begin(struct event *event, int kind)
     double came = now();
     event->gap = came > thread->left_at ? came - thread->left_at : 0.0;
     event->cpu = cpu_of_gap(thread->clocks, event->gap, came);
+    if (recording.touched.looking && thread == recording.main)
+        came = touched_gap_ends(&recording.touched, event->cpu, came);
     event->entered = came;
 }
 
@@ -119,6 +121,8 @@ static void done(struct event *event, int slow)
     thread->left_at = slow || sample ? now() : left + thread->lasts;
     if (sample && thread->left_at - left < LONGEST) /* else somebody took the processor away */
         thread->lasts += WEIGHT * (thread->left_at - left - thread->lasts);
+    if (thread == recording.main && !recording.marks_only)
+        thread->left_at = touched_gap_begins(&recording.touched, thread->left_at);
     gap_begins(thread->clocks, thread->left_at);
 }
 
@@ -166,6 +170,7 @@ static void start(int rank, int ranks)
     recording.ready = ready();
     recording.main = new_thread();
     recording.started_at = recording.main->left_at;
+    begin_touched(&recording.touched, recording.started_at);
     if (rank == 0)
         start_marks(recording.directory);
     recording.on = 1;

@@ -8,6 +8,14 @@
 
 #define SCRATCHES 5
 
+/* Memory that gaps touched: sums over those that were looked at (touched.c). */
+struct touched {
+    double n, bytes, cpu, region; /* region: bytes times cpu seconds */
+    double next_at, cost;
+    unsigned turn, pass;
+    int looking;
+};
+
 struct thread {
     int depth; /* of wrapped calls in each other; the outermost counts */
     int polled;
@@ -29,10 +37,17 @@ struct recording {
     pid_t owner;
     double started_at, helped, ready, pace;
     struct thread *main, *threads; /* the newest of all */
+    struct touched touched; /* by the main thread */
 };
 
 #pragma GCC visibility push(hidden)
 extern struct recording recording;
+
+/* touched.c: what the next gap touches is looked at from now and then; when the gap begins, or the call after it */
+void begin_touched(struct touched *touched, double at);
+double touched_gap_begins(struct touched *touched, double at);
+double touched_gap_ends(struct touched *touched, double cpu, double at);
+void write_touched(FILE *file, const struct touched *touched);
 
 /* file.c */
 void write_recording(int complete);

@@ -7,8 +7,9 @@ controlled test bed. The library in gridportal/runtime/trace records it.
              "comms": {"0": [0, 1, ... N-1], ID: [world rank of its rank 0, 1, ...]}, "inter": [ID],
              "processes": [PROCESS of rank 0, 1, ...]}
     PROCESS {"rank": r, "wall": s, "body": [NODE], "tail": COMPUTE, "polls": n, "complete": bool, "ordered": bool,
-             "helped": s, "ready": s, "children": s, "pace": units/s, "gpu": str, "threads": [calls of each, where
-             several called]}
+             "helped": s, "ready": s, "children": s, "pace": units/s, "touched": TOUCHED, "gpu": str,
+             "threads": [calls of each, where several called]}
+    TOUCHED {"n": gaps that were looked at, "bytes": mean, "cpu": mean s, "region": bytes, the mean by their cpu s}
     NODE    {"loop": count >= 1, "body": [NODE]}  or  CALL
     CALL    {"call": "MPI_Send", "comm": ID, "compute": COMPUTE, "seconds": {"n", "mean"}, ...}
     COMPUTE {"n": times, "mean": s, "var": s², "cpu": s}; n: how often the call ran in all, exact also where the count
@@ -63,6 +64,7 @@ from scheduling.profiles.core.trace_nodes import (
     Loop,
     Node,
     Process,
+    Touched,
     Trace,
     communicating,
     computing,
@@ -85,6 +87,7 @@ __all__ = [
     "Loop",
     "Node",
     "Process",
+    "Touched",
     "Trace",
     "communicating",
     "computing",

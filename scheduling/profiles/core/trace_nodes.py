@@ -35,6 +35,17 @@ class Inside:
 
 
 @dataclass(frozen=True, slots=True)
+class Touched:
+    """Memory that the main thread's gaps between calls touched, by the `n` gaps that were looked at: in the mean
+    `bytes` in `cpu` seconds. `region`: bytes, the mean by the cpu seconds of the gaps."""
+
+    n: int = 0
+    bytes: float = 0.0
+    cpu: float = 0.0
+    region: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One MPI call of a rank, as often as its loops say. Sizes in bytes, ranks are those of MPI_COMM_WORLD."""
 
@@ -77,7 +88,7 @@ class Process:
     calls stand one thread after the other. `threads`: the calls of each of these; empty for one. `helped`: cpu seconds
     of its other threads, `children` of processes that it started; `ready`: seconds in which it could have computed and
     others had its processor; `pace`: units of a skeleton's work for each cpu second there and then; all 0 where nobody
-    counted. `gpu`: the library by which it reached a GPU; empty for none.
+    counted, as `touched`, the memory that it touched. `gpu`: the library by which it reached a GPU; empty for none.
     """
 
     rank: int
@@ -93,6 +104,7 @@ class Process:
     children: float = 0.0
     gpu: str = ""
     pace: float = 0.0
+    touched: Touched = field(default_factory=Touched)
 
 
 @dataclass(frozen=True, slots=True)

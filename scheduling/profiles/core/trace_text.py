@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from gridportal.base.errors import InputError
-from scheduling.profiles.core.trace_nodes import ANY, Any_, Call, Compute, Inside, Loop, Node, Process, Trace
+from scheduling.profiles.core.trace_nodes import ANY, Any_, Call, Compute, Inside, Loop, Node, Process, Touched, Trace
 
 VERSION = 1
 MAX_RANKS = 4096
@@ -74,6 +74,7 @@ class _Reader:
                 for calls in _list(entry.get("threads", []), f"{where}.threads")
             ),
             children=_number(entry.get("children", 0.0), f"{where}.children"),
+            touched=_touched(entry.get("touched", {}), f"{where}.touched"),
             gpu=str(entry.get("gpu", "")),
         )
 
@@ -156,6 +157,7 @@ def _process(process: Process) -> dict[str, object]:
         "ordered": process.ordered,
         **{name: value for name in ("helped", "ready", "children", "pace", "gpu") if (value := getattr(process, name))},
         **({"threads": list(process.threads)} if process.threads else {}),
+        **({"touched": _figures(process.touched)} if process.touched.n else {}),
         "body": [_node(node) for node in process.body],
         "tail": _figures(process.tail),
     }
@@ -177,7 +179,7 @@ def _node(node: Node) -> dict[str, object]:
     return entry
 
 
-def _figures(value: Compute | Inside) -> dict[str, float]:
+def _figures(value: Compute | Inside | Touched) -> dict[str, float]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
@@ -202,6 +204,12 @@ def _compute(raw: Any, where: str) -> Compute:
     entry = _object(raw, where)
     figures = (_number(entry.get(name, 0.0), f"{where}.{name}") for name in ("mean", "var", "cpu"))
     return Compute(_whole(entry.get("n", 0), f"{where}.n", 0, MAX_LOOP), *figures)
+
+
+def _touched(raw: Any, where: str) -> Touched:
+    entry = _object(raw, where)
+    figures = (_number(entry.get(name, 0.0), f"{where}.{name}") for name in ("bytes", "cpu", "region"))
+    return Touched(_whole(entry.get("n", 0), f"{where}.n", 0, MAX_LOOP), *figures)
 
 
 def _inside(raw: Any, where: str) -> Inside:

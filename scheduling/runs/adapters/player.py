@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError, ShellError
@@ -21,27 +20,20 @@ _RECIPE = mpi_build.Recipe(
 _CALIBRATION = 60.0
 
 
-class Rates(NamedTuple):
-    """Units of work for each cpu second: additions in registers, and those through memory (runtime/player/work.c)."""
-
-    near: float
-    far: float
-
-
 def built(mpicc: str, cache: Path) -> Path:
     """The player for the MPI of `mpicc`, from `cache`, where it is built when it is not there."""
     return mpi_build.built(_RECIPE, mpicc, cache)
 
 
 @lru_cache(maxsize=64)
-def rates(program: Path) -> Rates:
-    """What work this machine does with `program`; asked once for each. Raises BackendError."""
+def rate(program: Path) -> float:
+    """Units of work (runtime/player/work.c) for each cpu second of this machine with `program`; asked once for each.
+    Raises BackendError."""
     try:
         done = shell.run([str(program), "--rate"], timeout=_CALIBRATION)
-        near, far = map(float, done.stdout.split())
+        return float(done.stdout)
     except (ShellError, ValueError) as error:
         raise BackendError(f"The player {program} could not be calibrated: {error}") from error
-    return Rates(near, far)
 
 
 @lru_cache(maxsize=64)

@@ -87,8 +87,8 @@ def outcome(document: Mapping[str, Any], directory: Path) -> dict[str, Any]:
 def plan_of(document: Mapping[str, Any], program: Path) -> str:
     """The plan that `program` plays, the player in C. It is calibrated here where the document does not say what work
     was where the trace was made. Raises BackendError and InputError."""
-    rates = document.get("player") or players.rates(program)._asdict()
-    return plan(runnable(document), rates["near"], rates.get("far", 0.0))
+    work = document.get("player") or {"near": players.rate(program)}
+    return plan(runnable(document), work["near"], work.get("touched", 0.0), work.get("region", 0.0))
 
 
 def _played(file: Path, nodes: list[str], player: Player, timeout: float, grid: Grid | None) -> dict[str, Any]:

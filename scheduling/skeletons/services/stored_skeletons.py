@@ -79,9 +79,9 @@ def _built(row: Profile, traced: Trace, target: float | None, actor: User | None
     made.player = player.reason
     try:
         made.rate = skeleton_runs.rate()
-        rates = players.rates(player.program)._asdict() if player.program else None
+        work = {"near": players.rate(player.program)} if player.program else None
         built = build_skeleton(traced, target=seconds)
-        made_document = document(built, rate=made.rate, player=rates)
+        made_document = document(built, rate=made.rate, player=work)
         _check_size(made_document)
         made.document, made.expected = made_document, built.expected
     except ImpossibleError as error:

@@ -53,6 +53,16 @@ def test_all_operations_are_played_by_each_mpi(plays: Plays, mpicc: str) -> None
     assert found["init"] > 0
 
 
+@pytest.mark.parametrize("region", [8.0, 3e6, 1e12])
+def test_work_that_touches_memory_is_as_much(plays: Plays, region: float) -> None:
+    """Also where there is more to touch than a second allows, and in a region that no node has."""
+    of = everything()
+    of["player"] = {"near": 1e5, "touched": 1e12 if region > 8 else 1e3, "region": region}
+    found = plays(of)
+    assert found["work_asked"] == pytest.approx(3e-4)
+    assert found["predicted"] == pytest.approx(found["communicating"] + found["working"])
+
+
 def test_the_python_player_plays_the_same(tmp_path: Path) -> None:
     file = tmp_path / run_files.SKELETON
     file.write_text(json.dumps(everything()))
@@ -75,7 +85,7 @@ def test_times_are_those_of_the_skeleton(plays: Plays) -> None:
 def test_a_master_gives_the_next_task_to_whoever_comes_first(cache: Path, tmp_path: Path, mpicc: str) -> None:
     """The first task is as long as ninety of the others together: who has it gets no other one."""
     ours, of = player(mpicc, cache), farm([[0.45, 100_000, 4], *[[0.005, 100_000, 70_000]] * 20], 21)
-    (tmp_path / "plan").write_text(plan(of, players.rates(ours.program()).near, 0.0))
+    (tmp_path / "plan").write_text(plan(of, players.rate(ours.program())))
     argv = [word.format(ranks=RANKS) for word in LAUNCHERS[mpicc]]
     subprocess.run(
         [*argv, str(ours.program()), str(tmp_path / "plan"), str(tmp_path / "times")], timeout=60, check=True
@@ -98,7 +108,7 @@ def test_the_python_player_gives_tasks_alike(tmp_path: Path) -> None:
     assert found["predicted"] > 5 * found["seconds"]
 
 
-PLAN = plan(everything(), 1e5, 2e4)
+PLAN = plan(everything(), 1e5)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +117,8 @@ PLAN = plan(everything(), 1e5, 2e4)
         ("", "The skeleton's plan cannot be read."),
         ("\n", "The plan ends too early"),
         (PLAN[:-300], "The plan"),
-        (PLAN.replace("gridportal-plan 1", "gridportal-plan 2"), "The plan has 2 where 1 is expected."),
+        (PLAN.replace("gridportal-plan 2", "gridportal-plan 1"), "The plan has 1 where 2 is expected."),
+        (PLAN.replace("work 100000.0 0.0", "work 100000.0 -1.0"), "The plan has -1.0 where a number from 0"),
         (PLAN.replace("ranks 3", "ranks 99999999999999999999", 1), "where a whole number from 1 to 65536 is expected"),
         (PLAN.replace("work 100000.0", "work nan", 1), "The plan has nan where a number from 0"),
         (PLAN.replace("barrier", "sing", 1), "The plan has the operation sing, which is not known here."),

@@ -47,7 +47,7 @@ def test_the_skeleton_of_an_open_mpi_program_is_tried_with_open_mpi(grid: Grid, 
         print(json.dumps([message(made.player), sorted(made.document["player"])]))
     """)
     assert who[0].startswith("It is played in C with the program's own MPI, Open MPI v4.")
-    assert who[1] == ["far", "near"]
+    assert "near" in who[1]
     tried = portal.submit("ring", 2, asking={"method": "pattern"})
     story = portal.to_the_end(tried)
     assert (story["state"], "trial" in story["events"]) == ("succeeded", True), story

@@ -16,6 +16,7 @@ from scheduling.skeletons.core.skeleton.replay import meet
 from scheduling.skeletons.core.skeleton.scaling import Scaled, scale
 from scheduling.skeletons.core.skeleton.stand_ins import exchanges
 from scheduling.skeletons.core.skeleton.task_farm import FARM
+from scheduling.skeletons.core.skeleton.touched_memory import TouchedMemory, touched_memory
 
 MOST_EVENTS = 5_000_000
 
@@ -26,7 +27,8 @@ class Skeleton:
 
     `segments` are those of the whole run, `scaled` says which of them run how often. `work[rank]` is all the cpu time
     of the application, `working[rank]` the wall time of that, `inside[rank]` all its time in MPI, `seconds` its wall
-    time, where the trace was made; `pace` how many units of the player's work a cpu second was there, 0: nobody knows.
+    time, where the trace was made; `pace` how many units of the player's work a cpu second was there, 0: nobody knows;
+    `touched` what it touched of its memory, None: too little to count, or nobody knows.
     """
 
     program: str
@@ -41,6 +43,7 @@ class Skeleton:
     seconds: float
     target: float
     pace: float = 0.0
+    touched: TouchedMemory | None = None
 
     @property
     def expected(self) -> float:
@@ -90,6 +93,7 @@ def build(trace: Trace, *, target: float) -> Skeleton:
         seconds=trace.wall,
         target=target,
         pace=_pace(trace),
+        touched=touched_memory(trace),
     )
 
 

@@ -17,7 +17,8 @@ A farm is two segments: until the master has given all tasks, `tasks` in turn, a
 "farmed" in "application", which may be left out, is the part of "work" that was done in farms.
 
 `rate` says how much of the work of gridportal.runtime.work one cpu second is where the trace was made; `player` says it
-of the player in C, {"near": units/s in registers, "far": units/s through memory}, and may be left out, as may `far`.
+of the player in C, and may be left out: {"near": units/s, "touched": bytes/s, "region": bytes}. The last two, which
+stand together or not at all, say that a rank touches `touched` bytes of memory in each cpu second, in `region` bytes.
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ def document(skeleton: Skeleton, *, rate: float, player: Mapping[str, float] | N
 
 def _player(skeleton: Skeleton, rates: Mapping[str, float]) -> dict[str, object]:
     known = {**rates, **({"near": skeleton.pace} if skeleton.pace else {})}
+    if known and skeleton.touched is not None:
+        known |= {"touched": skeleton.touched.rate, "region": skeleton.touched.region}
     return {"player": known} if known else {}
 
 

@@ -1,6 +1,6 @@
 """A skeleton's document as the plan that the player in C reads (gridportal/runtime/player): numbers and fixed words.
 
-    PLAN     gridportal-plan 1 ranks N work NEAR FAR STREAMING comms COUNT COMM... segments COUNT SEGMENT...
+    PLAN     gridportal-plan 2 ranks N work NEAR TOUCHED REGION comms COUNT COMM... segments COUNT SEGMENT...
              schedule BODY end
     COMM     SIZE, world ranks
     SEGMENT  for each rank how many operations, and these
@@ -10,10 +10,11 @@
     TASK     SECONDS, bytes of the result, bytes of the message that gives it
     BODY     COUNT, and as many of: run SEGMENT | loop TIMES BODY
 
-NEAR and FAR are units of work for each cpu second where the trace was made, STREAMING the part of all work that goes
-through memory. Slots are small numbers of the rank, -1 for a call that blocks; ROOT is a rank of the communicator; the
-two lists of a collective are the bytes for each of its ranks, and those that come from each; none is 0. The ranks of a
-master are its workers, those of a worker its master.
+NEAR is units of work for each cpu second where the trace was made, TOUCHED the bytes of memory that a rank touches in
+each, and REGION the bytes in which it does; both 0: it touches too few to count. Slots are small numbers of the rank,
+-1 for a call that blocks; ROOT is a rank of the communicator; the two lists of a collective are the bytes for each of
+its ranks, and those that come from each; none is 0. The ranks of a master are its workers, those of a worker its
+master.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_HEAD = "gridportal-plan 1"
+_HEAD = "gridportal-plan 2"
 _BLOCKS = -1
 
 
-def plan(document: Mapping[str, Any], near: float, far: float, streaming: float = 0.0) -> str:
+def plan(document: Mapping[str, Any], near: float, touched: float = 0.0, region: float = 0.0) -> str:
     """The plan of a checked document (gridportal.runtime.skeleton_check). O(size of the document)."""
-    lines = [_HEAD, f"ranks {document['ranks']}", f"work {near!r} {far!r} {streaming!r}"]
+    lines = [_HEAD, f"ranks {document['ranks']}", f"work {near!r} {touched!r} {region!r}"]
     comms = dict(sorted(document["comms"].items()))
     lines.append(f"comms {len(comms)}")
     lines.extend(_numbers([len(members), *members]) for members in comms.values())
