@@ -12,8 +12,10 @@ import typer.main
 from django.urls import Resolver404, get_resolver, resolve
 from typer.testing import CliRunner
 
+from gridportal.base.portal_settings import PortalSettings
 from gridportal.cli import app
 from gridportal.testbed import topologies
+from gridportal.web import upload_limit
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
@@ -149,3 +151,8 @@ def test_every_topology_that_ships_is_named_where_one_is_chosen():
 def test_help_and_readme_say_how_one_submits():
     assert "POST /api/jobs" in " ".join(CliRunner().invoke(app, ["-h"]).output.split())
     assert "No command submits a job" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_proxy_of_the_handbook_takes_what_a_job_may_bring():
+    (megabytes,) = re.findall(r"client_max_body_size (\d+)m;", (ROOT / "docs/administrator.md").read_text())
+    assert int(megabytes) * 2**20 >= PortalSettings.model_fields["job_input_bytes"].default + upload_limit.REST

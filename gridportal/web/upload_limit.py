@@ -11,7 +11,7 @@ from django.core.files.uploadhandler import FileUploadHandler
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 #: Bytes of the rest of a form, and of what stands between its parts.
-_REST = 2_000_000
+REST = 2_000_000
 
 
 class FormTooLong(RequestDataTooBig):
@@ -45,7 +45,7 @@ class UploadLimit(FileUploadHandler):
         encoding: str | None = None,
     ) -> tuple[Any, Any]:
         """The values and the files. Raises FormTooLong, FileNameError."""
-        most = settings.PORTAL.job_input_bytes + _REST
+        most = settings.PORTAL.job_input_bytes + REST
         if content_length > most:
             raise FormTooLong(f"The form with its files is too long; accepted are at most {most / 1e6:.4g} MB.")
         handlers = self.request.upload_handlers if self.request else []

@@ -1,22 +1,30 @@
-"""First values of the submit form from the `#SBATCH` lines of a person's own batch script."""
+"""First values of the submit form from the `#SBATCH` lines of a person's own script, and what they cannot fill."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from gridportal.accounts.models import User
 from monitoring.clusters import selectors
+from scheduling.jobs.core import cluster_options
 from scheduling.jobs.core.batch_lines import BatchLines, read_batch_lines
 from scheduling.jobs.core.program_start import UPLOADED
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import OwnProgram
+from scheduling.jobs.selectors import viewable_jobs
+from scheduling.messages import batch_line_messages as sentences
+
+#: Options whose fields are lists where the cluster says what it has: another value would be left out there.
+_LISTED = ("partition", "account", "qos", "reservation")
 
 
-def batch_values(application: Application) -> dict[str, Any]:
+def batch_values(application: Application, user: User) -> dict[str, Any]:
     """What the uploaded script asks for, by the names of the form; nothing for other programs.
 
-    Where several ranks share a node, sbatch's memory of a node is shared out among them on clusters that have no field
-    for that of a node.
+    Where several ranks share a node, sbatch's memory and GRES of a node are shared out among them on clusters that have
+    no field for those of a node.
     """
     if UPLOADED not in application.command:
         return {}
@@ -29,24 +37,69 @@ def batch_values(application: Application) -> dict[str, Any]:
     first: dict[str, Any] = dict(lines.fields)
     if says_count and "ranks" not in counts:
         first["ranks"] = None
-    return first | _memory(lines) | _options(lines)
+    return first | _memory(lines) | _gres(lines) | _options(lines) | _dependencies(lines, user)
 
 
-def unused_options(text: str) -> tuple[str, ...]:
-    """The options of #SBATCH to which nothing in the form answers, as they were written: also those of a cluster, such
+def unread_sentences(text: str, user: User) -> list[str]:
+    """A sentence for each thing in the #SBATCH lines that the form does not take: also for options of a cluster, such
     as --partition, where no cluster of this portal has any."""
     lines = read_batch_lines(text)
-    if any(each.traits.has_options for each in _clusters()):
-        return lines.unread
-    without = (f"--{name}={value}" for name, value in lines.options.items() if name != "memory")
-    return (*lines.unread, *without)
+    unread = [sentences.unread_option(each) for each in lines.unread]
+    unread += _not_offered(lines, user) if _with_options() else _without_cluster(lines)
+    if named := _named_jobs(lines):
+        seen = _seen(lines, user)
+        unread += [sentences.unknown_job(number) for number in sorted(named - seen)]
+        unread += [sentences.after_begin(number) for number in lines.dependencies.after_begin if number in seen]
+    return unread + ([sentences.passed_lines(lines.passed)] if lines.passed else [])
+
+
+def _without_cluster(lines: BatchLines) -> Iterator[str]:
+    for name, value in lines.options.items():
+        if name == "gres" and not _gres(lines):
+            yield sentences.gres_not_shared(value, _ranks_on_node(lines))
+        elif name not in ("memory", "gres"):
+            yield sentences.no_cluster_options(name, value)
+
+
+def _not_offered(lines: BatchLines, user: User) -> Iterator[str]:
+    for cluster in _with_options():
+        choices = cluster_options.choices(selectors.offers(cluster), user.username)
+        for name in _LISTED:
+            if choices[name] and (value := lines.options.get(name)) and value not in choices[name]:
+                yield sentences.not_offered(name, value, cluster, choices[name])
+
+
+def _named_jobs(lines: BatchLines) -> set[int]:
+    return {*lines.dependencies.after, *lines.dependencies.after_ok}
+
+
+def _seen(lines: BatchLines, user: User) -> set[int]:
+    """Those of the jobs that are named which this person can see."""
+    return set(viewable_jobs(user).filter(pk__in=_named_jobs(lines)).values_list("pk", flat=True))
+
+
+def _dependencies(lines: BatchLines, user: User) -> dict[str, Any]:
+    fields = {"after": lines.dependencies.after, "after_ok": lines.dependencies.after_ok}
+    seen = _seen(lines, user) if any(fields.values()) else set()
+    return {name: kept for name, numbers in fields.items() if (kept := tuple(n for n in numbers if n in seen))}
 
 
 def _memory(lines: BatchLines) -> dict[str, Any]:
-    memory, with_field = lines.options.get("memory"), any(each.traits.has_options for each in _clusters())
-    if not memory or with_field or "memory_per_rank" in lines.fields:
+    memory = lines.options.get("memory")
+    if not memory or _with_options() or "memory_per_rank" in lines.fields:
         return {}
     return {"memory_per_rank": max(1, int(memory) // _ranks_on_node(lines))}
+
+
+def _gres(lines: BatchLines) -> dict[str, Any]:
+    """GRES of a node as those of each of its ranks; nothing where they cannot be shared out evenly."""
+    gres, ranks = lines.options.get("gres"), _ranks_on_node(lines)
+    if not gres or _with_options():
+        return {}
+    counts = cluster_options.gres_counts(str(gres))
+    if any(count % ranks for count in counts.values()):
+        return {}
+    return {"gres_per_rank": ",".join(f"{kind}:{count // ranks}" for kind, count in counts.items())}
 
 
 def _ranks_on_node(lines: BatchLines) -> int:
@@ -58,9 +111,9 @@ def _ranks_on_node(lines: BatchLines) -> int:
 
 
 def _options(lines: BatchLines) -> dict[str, Any]:
-    with_options = [each.name for each in _clusters() if each.traits.has_options]
-    return {f"{cluster}-{name}": value for cluster in with_options for name, value in lines.options.items()}
+    return {f"{cluster}-{name}": value for cluster in _with_options() for name, value in lines.options.items()}
 
 
-def _clusters() -> list[Any]:
-    return list(selectors.configured().values())
+def _with_options() -> Sequence[str]:
+    """The clusters of which jobs may ask more than nodes."""
+    return [name for name, found in selectors.configured().items() if found.traits.has_options]

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.urls import reverse_lazy
 
+from gridportal.accounts.models import User
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import GridPortalError, InputError
@@ -348,10 +349,10 @@ class SubmitForm(WordedForm):
         return [*choices, (OWN, "a graph of your own")]
 
 
-def initial(application: Application, old: JobSpec | None = None) -> dict[str, Any]:
-    """First values of a fresh form, or those of an old job."""
+def initial(application: Application, user: User, old: JobSpec | None = None) -> dict[str, Any]:
+    """First values of a fresh form of this person's, or those of an old job."""
     method = "pattern" if application.pattern else "balanced"
     fresh: dict[str, Any] = {"request_key": uuid.uuid4(), "method": method, "skeleton": method == "pattern"}
     if old is None:
-        return fresh | batch_values(application)
+        return fresh | batch_values(application, user)
     return fresh | old.to_form() | cluster_fields.initial(old.cluster, old.options)

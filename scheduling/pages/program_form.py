@@ -24,8 +24,23 @@ _TYPES = [
     ("bool", "yes or no"),
 ]
 _PLAIN = {"spellcheck": "false", "autocomplete": "off"}
+#: Ranks of the command lines that are shown.
+_SHOWN_RANKS = 4
+_DOES = {
+    ProgramKind.MPI: "starts the program once for each rank, on the nodes of the job",
+    ProgramKind.PYTHON: "the same for a file in Python that imports mpi4py",
+    ProgramKind.BATCH: "starts the script once, on the first node; its own lines start the ranks",
+}
 _SHORT = {**_PLAIN, "size": "9"}
 _NUMBER = {"inputmode": "decimal", "size": "6"}
+
+
+def starts() -> list[tuple[str, str, str]]:
+    """Each way to start a program: its name, the command line that it makes, and what that does."""
+    return [
+        (kind.label.partition(":")[0], program_start.command_line_of(kind, _SHOWN_RANKS), _DOES[kind])
+        for kind in ProgramKind
+    ]
 
 
 class ParameterRow(WordedForm):

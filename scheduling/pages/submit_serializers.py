@@ -107,7 +107,11 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
     cpus_per_rank = serializers.IntegerField(required=False, min_value=1, help_text="Threads of each rank.")
     memory_per_rank = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="MB")
     gres_per_rank = serializers.CharField(required=False, allow_blank=True, max_length=200, help_text="Such as gpu:1")
-    method = serializers.ChoiceField(choices=[(m, m) for m in METHODS], required=False)
+    method = serializers.ChoiceField(
+        choices=[(m, m) for m in METHODS],
+        required=False,
+        help_text="Without it: pattern, or balanced where nothing says who talks to whom.",
+    )
     pattern = serializers.CharField(required=False, allow_blank=True, max_length=60)
     pattern_graph = serializers.DictField(required=False, allow_null=True)
     candidates = serializers.IntegerField(required=False, min_value=1)
@@ -189,7 +193,14 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
         """What is asked for, after is_valid(). Raises InputError."""
         request = self.context.get("request")
         usual = {"project": usual_project(caller(request))} if request else {}
-        return JobSpec.from_api({**usual, **self.validated_data}, key)
+        sent = self.validated_data
+        return JobSpec.from_api({**usual, "method": _usual_method(sent), **sent}, key)
+
+
+def _usual_method(sent: Mapping[str, Any]) -> str:
+    """That of somebody who names none, as the form has it."""
+    says_pattern = any(sent.get(name) for name in ("pattern", "pattern_graph", "specification"))
+    return "pattern" if says_pattern or sent["application"].pattern else "balanced"
 
 
 class ResubmitSerializer(SubmitSerializer):

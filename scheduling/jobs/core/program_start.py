@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from gridportal.base import run_files
 from gridportal.base.errors import InputError
-from scheduling.jobs.core.launcher import OPEN_MPI_LAUNCHER
+from scheduling.jobs.core.launcher import LAUNCHER, OPEN_MPI_LAUNCHER
 
 #: Where an uploaded program lies when it runs.
 UPLOADED = f"{{run_dir}}/{run_files.PROGRAM}"
@@ -77,6 +77,17 @@ def command(kind: ProgramKind, path: str, arguments: Sequence[str]) -> list[str]
     ['{python}', '-m', 'mpi4py', '{run_dir}/program', '{size}']
     """
     return [*_BEFORE[kind], path or UPLOADED, *arguments]
+
+
+def command_line_of(kind: ProgramKind, ranks: int) -> str:
+    """What would be typed to start a program called "program" on so many ranks, with MPICH.
+
+    >>> command_line_of(ProgramKind.PYTHON, 4), command_line_of(ProgramKind.BATCH, 4)
+    ('mpiexec -n 4 python3 -m mpi4py program ARGUMENTS', 'bash program ARGUMENTS')
+    """
+    start = () if kind is ProgramKind.BATCH else (*LAUNCHER[:2], str(ranks))
+    own = [word.replace("{python}", "python3") for word in command(kind, "program", ["ARGUMENTS"])]
+    return " ".join((*start, *own))
 
 
 def arguments_of(kind: ProgramKind, argv: Sequence[str]) -> list[str]:

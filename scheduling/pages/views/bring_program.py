@@ -33,8 +33,8 @@ from scheduling.jobs.services import own_programs, program_clusters
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.messages import message
 from scheduling.pages.api_programs import asked_by_document, program_document
-from scheduling.pages.batch_values import unused_options
-from scheduling.pages.program_form import ParameterRows, ProgramForm, from_program, parameter_rows
+from scheduling.pages.batch_values import unread_sentences
+from scheduling.pages.program_form import ParameterRows, ProgramForm, from_program, parameter_rows, starts
 from scheduling.pages.submitters import require_submitter
 from scheduling.placing.services import submission
 from scheduling.runs.services import start_check
@@ -106,7 +106,7 @@ def _json_page(
     request: HttpRequest, text: str, application: Application | None, problems: Sequence[str] = ()
 ) -> HttpResponse:
     context = {"document": text, "problems": problems, "as_json": True, "program_clusters": clusters_for_programs()}
-    context["application"] = _stored(application)
+    context |= {"application": _stored(application), "starts": starts()}
     return render(request, "scheduling/own_program.html", context, status=422 if problems else 200)
 
 
@@ -244,6 +244,7 @@ def _page(
         "rows": rows,
         "application": _stored(application),
         "program_clusters": clusters_for_programs(),
+        "starts": starts(),
     }
     return render(request, "scheduling/own_program.html", context, status=status)
 
@@ -268,9 +269,8 @@ def clusters_for_programs() -> ProgramClusters:
 
 
 def _tell_unread(request: HttpRequest, application: Application) -> None:
-    unused = unused_options(application.program.text)
-    if unused:
-        messages.warning(request, f"The form has no place for these options of #SBATCH: {', '.join(unused)}.")
+    for sentence in unread_sentences(application.program.text, caller(request)):
+        messages.warning(request, sentence)
 
 
 def _test(request: HttpRequest, application: Application) -> HttpResponse:

@@ -81,7 +81,10 @@ def submit(request: HttpRequest) -> HttpResponse:
     old = job_spec.JobSpec.from_row(source) if source and source.application_id == application.pk else None
     usual = {} if old and old.project else {"project": usual_project(caller(request))}
     initial = (
-        forms.initial(application, old) | usual | {"trace": request.GET.get("trace") == "1"} | _kept_request(request)
+        forms.initial(application, caller(request), old)
+        | usual
+        | {"trace": request.GET.get("trace") == "1"}
+        | _kept_request(request)
     )
     initial |= _chosen_on_the_map(request)
     kept = _kept_inputs(request, source)

@@ -56,6 +56,47 @@ def test_a_pasted_batch_script_fills_the_form_to_submit_it(client_as, isolated):
     assert application.parameters == [{"name": "size", "type": "int", "default": "10", "min": 1.0}]
 
 
+def test_jobs_and_gres_of_a_batch_script_fill_the_form(client_as, people, isolated, make_job):
+    mine, others = make_job(owner=people["user"]), make_job(owner=people["other"])
+    lines = f"#SBATCH -n 4 -N 2 --gres=gpu:2\n#SBATCH -d afterok:{mine.pk},after:{mine.pk}:{others.pk}\n"
+    form = FORM | {"text": f"#!/bin/bash\n{lines}#SBATCH --mail-type=END --nodes=2-4 -p long\nhostname\n"}
+    answer = client_as("user").post("/applications/own/new", form, follow=True)
+    initial = answer.context["form"].initial
+    assert (initial["after"], initial["after_ok"], initial["gres_per_rank"]) == ((mine.pk,), (mine.pk,), "gpu:1")
+    said = [str(each) for each in answer.context["messages"]]
+    for sentence in (
+        "--mail-type=END: the form has no field for it.",
+        "--nodes=2-4 cannot be read; accepted is one whole number from 1 to 1000000.",
+        "--partition=long: no cluster of this portal has such a choice.",
+        f"--dependency: you can see no job {others.pk} of this portal; enter the job’s number here, not that of Slurm.",
+        f"--dependency=after:{mine.pk}: the portal waits until job {mine.pk} has ended, not only until it begins.",
+    ):
+        assert sentence in said
+
+
+def test_gres_that_ranks_cannot_share_is_told(client_as, isolated):
+    form = FORM | {"text": "#!/bin/bash\n#SBATCH -n 4 -N 2 --gres=gpu:1\n#SBATCH\t-t 5\nhostname\n"}
+    answer = client_as("user").post("/applications/own/new", form, follow=True)
+    assert "gres_per_rank" not in answer.context["form"].initial
+    assert answer.context["form"].initial["time_limit"] == 300
+    assert "cannot be shared out evenly among 2 ranks" in markup(answer)
+
+
+def test_the_form_shows_what_each_way_to_start_looks_like(client_as):
+    page = markup(client_as("user").get("/applications/own/new"))
+    for line in ("mpiexec -n 4 program", "mpiexec -n 4 python3 -m mpi4py program", "bash program"):
+        assert f"<code>{line} ARGUMENTS</code>" in page
+
+
+def test_a_program_without_a_pattern_is_balanced_over_rest(client_as, program, isolated):
+    sent = {"application": program.slug, "ranks": 1}
+    answer = client_as("user").post("/api/jobs", sent, content_type="application/json")
+    assert answer.json().get("method") == "balanced", answer.content
+    wants_pattern = sent | {"method": "pattern"}
+    refused = client_as("user").post("/api/jobs", wants_pattern, content_type="application/json")
+    assert refused.status_code == 400
+
+
 def test_all_that_is_wrong_stands_beside_its_field(client_as, people):
     wrong = FORM | {"name": "", "text": "", "arguments": "{other}", "environment": "PATH=/x", "p-0-min": "much"}
     answer = client_as("user").post("/applications/own/new", wrong)
