@@ -129,6 +129,9 @@ urlpatterns: list[URLPattern] = [
     path("maintenance/windows/<int:pk>/end", maintenance.end, name="maintenance-end"),
     path("maintenance/announcements", maintenance.announce, name="announcement-make"),
     path("maintenance/announcements/<int:pk>/end", maintenance.end_announcement, name="announcement-end"),
+    path(
+        "maintenance/announcements/<int:pk>/put-away", maintenance.put_away_announcement, name="announcement-put-away"
+    ),
     path("clusters/", cluster_pages.clusters, name="clusters"),
     path("clusters/<slug:name>/", cluster_pages.cluster, name="cluster"),
     path("clusters/<slug:name>/check", cluster_pages.check, name="cluster-check"),

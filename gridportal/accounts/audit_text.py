@@ -71,6 +71,8 @@ _DONE: Mapping[str, str] = {
     "unshare": "stopped sharing {}",
     "withdraw": "withdrew the offer of {}",
 }
+#: Objects that are no single thing.
+_PLURALS = ("moves",)
 #: States of a decision on a move, which are actions on it.
 _DECIDED: Mapping[str, str] = {
     "approved": "approved {}",
@@ -93,6 +95,20 @@ def action_text(event: AuditEvent) -> str:
     if done is None:
         return f"{event.action.replace('_', ' ').replace('.', ': ')} {event.object_label}".strip()
     return done.format(what).strip()
+
+
+def action_label(action: str) -> str:
+    """An action without what it was done to, for a list to choose from.
+
+    >>> action_label("job.cancel"), action_label("alert_rule.mute"), action_label("person.sign_in"), action_label("job")
+    ('cancelled a job', 'muted an alert rule', 'signed in', 'job')
+    """
+    noun, _, verb = action.partition(".")
+    done = _DONE.get(verb) or _DECIDED.get(verb)
+    words = noun.replace("_", " ")
+    if done is None:
+        return action.replace("_", " ").replace(".", ": ")
+    return done.format(words if noun in _PLURALS else f"{'an' if words[:1] in 'aeiou' else 'a'} {words}")
 
 
 def is_described(action: str) -> bool:

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
 from gridportal.accounts import ldap_sign_in, sign_in, tokens
+from gridportal.accounts.audit_text import action_label
 from gridportal.accounts.entering import Way
 from gridportal.accounts.models import User
 from gridportal.accounts.refusals import Refusal, SignInRefusedError
@@ -212,4 +213,5 @@ class AuditFilterForm(WordedForm):
         super().__init__(data)
         asked = str(data.get("action", ""))[:60]  # an address may ask for a part, such as job
         choices = [*actions, *([asked] if asked and asked not in actions else [])]
-        self.fields["action"].widget.choices = [("", "anything"), *((action, action) for action in choices)]
+        labels = ((action, action_label(action)) for action in choices)
+        self.fields["action"].widget.choices = [("", "anything"), *labels]

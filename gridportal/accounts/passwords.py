@@ -6,10 +6,13 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from gridportal.accounts.audit import Actor, audit
-from gridportal.accounts.models import User
+from gridportal.accounts.audit import Actor, Subject, audit
+from gridportal.accounts.models import AuditEvent, User
 from gridportal.accounts.tokens import revoke_tokens
 from gridportal.base.errors import InputError
+
+_SETS_PASSWORD = ("person.create", "person.change_password")
+_PORTAL = "portal"
 
 
 class RevokeTokens:
@@ -27,6 +30,16 @@ class RevokeTokens:
         """Django has saved it."""
         if isinstance(user, User) and user.pk and not user.keeps_tokens:
             revoke_tokens("portal", user.tokens.all())
+
+
+def is_from_another(person: User) -> bool:
+    """Whether somebody else has set this password, so that two know it. Those of the portal's own demo do not count."""
+    if not person.has_usable_password():
+        return False
+    subject = Subject.of(person)
+    rows = AuditEvent.objects.filter(object_type=subject.type, object_id=subject.id, action__in=_SETS_PASSWORD)
+    newest = rows.order_by("-at", "-pk").values_list("actor", "actor_name").first()
+    return newest is not None and newest[0] != person.pk and newest[1] != _PORTAL
 
 
 @transaction.atomic

@@ -16,6 +16,7 @@ from gridportal.accounts.rules import operates
 from gridportal.serve import parts
 from monitoring.clusters.models import Cluster
 from scheduling.maintenance import selectors as maintenance
+from scheduling.maintenance.put_away import still_shown
 from scheduling.notices import selectors as notices
 
 VERSION = version("gridportal")
@@ -96,7 +97,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "version": VERSION,
         "section": SECTIONS.get(match.url_name or "", "") if match else "",
         "clusters": SimpleLazyObject(_clusters),
-        "announcements_now": SimpleLazyObject(lambda: list(maintenance.shown(timezone.now()))),
+        "announcements_now": SimpleLazyObject(lambda: still_shown(request, maintenance.shown(timezone.now()))),
         "maintenance_soon": SimpleLazyObject(lambda: list(maintenance.soon(timezone.now()))),
         "unread_notices": SimpleLazyObject(lambda: _unread(request)),
         "troubled_parts": SimpleLazyObject(lambda: _troubled_parts(request)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -18,8 +18,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.web.api_parsing import TooLarge
+from gridportal.web.missing_pages import missing_page
 from gridportal.web.upload_limit import FileNameError, FormTooLong
 
+#: The name that was asked for is not repeated: whoever sends it chooses it.
+_WRONG_HOST = (
+    "This portal does not answer to the name in this address; use its own name. "
+    "An administrator lists its names in GRIDPORTAL_ALLOWED_HOSTS."
+)
 _SHOWN = 200  # characters of an address that a sentence repeats
 
 
@@ -66,7 +72,9 @@ class Index(APIView):
 
 def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django refuses by itself, such as a body beyond all bounds, in the same two forms as 404."""
-    said = str(exception) if isinstance(exception, FormTooLong | FileNameError) else ""
+    said = f"{exception} Choose other files." if isinstance(exception, FormTooLong | FileNameError) else ""
+    if isinstance(exception, DisallowedHost):
+        said = _WRONG_HOST
     if not _is_api(request):
         return render(request, "400.html", {"said": said}, status=400)
     if isinstance(exception, RequestDataTooBig):
@@ -78,7 +86,7 @@ def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
 def handle_404(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404: JSON with one sentence below /api, the page elsewhere."""
     if not _is_api(request):
-        return defaults.page_not_found(request, exception)
+        return render(request, "404.html", {"missing": missing_page(request, exception)}, status=404)
     detail = f"There is nothing at {request.path[:_SHOWN]}; {reverse('api-docs')} lists every address."
     return JsonResponse({"detail": detail}, status=404)
 

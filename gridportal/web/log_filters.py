@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 
 from gridportal.web.hidden_secrets import without_secrets
 from gridportal.web.middleware import current_request_id
@@ -13,13 +13,13 @@ _REFUSED = (403, 413)
 
 
 class RefusalsInOneLine(logging.Filter):
-    """Somebody who may not do something, or sends what is too long, is a line in the log, not a traceback: nothing is
-    broken."""
+    """Somebody who may not do something, sends what is too long, or asks for a host that is not the portal's, is a line
+    in the log, not a traceback: nothing is broken."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Always true; the traceback goes."""
         error = record.exc_info[1] if record.exc_info else None
-        if getattr(record, "status_code", None) in _REFUSED or isinstance(error, RequestDataTooBig):
+        if getattr(record, "status_code", None) in _REFUSED or isinstance(error, RequestDataTooBig | DisallowedHost):
             record.exc_info = record.exc_text = None
         return True
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
+from gridportal.base.sizes import parse_size
 from gridportal.web.worded_form import WordedForm
 from monitoring.clusters.models import Cluster
 from scheduling.alerts.models import AlertRule
@@ -14,7 +16,13 @@ from scheduling.alerts.services.changing_rules import MOST_HOLD
 from scheduling.messages.metric_text import METRICS, metric_of
 
 _LONGEST_MINUTES = MOST_HOLD // 60
+_SIZE = "GB"
 _SIDES = [("above", "above the level"), ("below", "below the level")]
+
+
+_PLAIN = {"inputmode": "decimal", "autocomplete": "off"}
+_LEVEL = {**_PLAIN, "aria-describedby": "id_level_unit"}
+_CLEAR = {**_PLAIN, "aria-describedby": "id_clear_unit id_clear_helptext"}
 
 
 class RuleForm(WordedForm):
@@ -30,10 +38,12 @@ class RuleForm(WordedForm):
         help_text="Such as n3, or n1>n2 for a link. Empty: all.",
     )
     side = forms.ChoiceField(label="It fires", choices=_SIDES)
-    level = forms.FloatField(label="Level", help_text="In the unit of what is watched: %, Mbit/s, s, GB.")
-    clear = forms.FloatField(
+    level = forms.CharField(label="Level", max_length=40, widget=forms.TextInput(attrs=_LEVEL))
+    clear = forms.CharField(
         label="It ends at",
         required=False,
+        max_length=40,
+        widget=forms.TextInput(attrs=_CLEAR),
         help_text="Empty: at the level. A distance between the two keeps an alert from firing again and again.",
     )
     minutes = forms.FloatField(label="After so many minutes beyond", min_value=0, max_value=_LONGEST_MINUTES, initial=0)
@@ -45,6 +55,28 @@ class RuleForm(WordedForm):
         field = self.fields["metric"]
         if isinstance(field, forms.ChoiceField):
             field.choices = [(name, _label(name)) for name in names]
+
+    @property
+    def unit(self) -> str:
+        """Of the level, for what is chosen."""
+        return metric_of(str(self["metric"].value() or next(iter(METRICS)))).unit
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Of all that can be chosen."""
+        return {name: metric_of(name).unit for name, _ in getattr(self.fields["metric"], "choices", ())}
+
+    def clean(self) -> dict[str, Any]:
+        """With the levels as numbers, in the unit that the page shows beside them."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        unit = metric_of(cleaned.get("metric", "")).unit
+        for name in {"level", "clear"} & cleaned.keys():
+            try:
+                cleaned[name] = _number(cleaned[name], unit) if cleaned[name] else None
+            except ValueError:
+                such_as = "such as 4 GB or 500 MB" if unit == _SIZE else f"in {unit}" if unit else "such as 0.5"
+                self.add_error(name, f"Enter a number, {such_as}.")
+        return cleaned
 
     def values(self) -> Mapping[str, Any]:
         """As the service takes them, in the units of the series."""
@@ -71,6 +103,16 @@ def _initial(rule: AlertRule) -> dict[str, Any]:
     side = "above" if rule.above else "below"
     numbers = {"level": rule.level / scale, "clear": rule.clear / scale, "minutes": rule.hold / 60}
     return {**same, **{name: f"{number:.12g}" for name, number in numbers.items()}, "side": side}
+
+
+def _number(text: str, unit: str) -> float:
+    """A number with its unit or without, and sizes also in other units. Raises ValueError."""
+    if unit == _SIZE:
+        return parse_size(text, "G", 1000)
+    number = float(text.strip().removesuffix(unit))
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _plain(value: float) -> float:

@@ -109,7 +109,8 @@ def mute(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("alerts")
     else:
-        outcome = f"is muted until {changed.muted_until:%Y-%m-%d %H:%M} UTC." if changed.muted_until else "tells again."
+        until = changed.muted_until
+        outcome = f"is muted until {until:%Y-%m-%d %H:%M} UTC." if until else "is muted no longer."
         add_result(request, f"The rule {changed}", changed.get_absolute_url(), outcome)
     return redirect(row)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, Q
+from django.db.models import Count
 
 from gridportal.base.clusters import Cluster as Setting
 from monitoring.clusters.models import Cluster, Node
@@ -19,6 +18,8 @@ from monitoring.telemetry.models import Source
 from scheduling.cluster_checks.models import ClusterCheck
 from scheduling.jobs.core.states import ACTIVE, JobState
 from scheduling.jobs.models import Job
+from scheduling.placing.core.room import FreeRoom
+from scheduling.placing.selectors.rooms import ledger
 
 #: Jobs that hold nodes, or are handed over; the others of ACTIVE wait.
 _ON_NODES = frozenset(
@@ -30,7 +31,10 @@ _HIDDEN = ("environment",)
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
-    """A cluster now. `row`: None while no worker has reached it; `errors`: why it, or its jobs, cannot be followed."""
+    """A cluster now. `row`: None while no worker has reached it; `errors`: why it, or its jobs, cannot be followed.
+
+    busy: nodes on which others run jobs; held: those of the rest that have no room beside jobs of the portal.
+    """
 
     name: str
     setting: Setting
@@ -38,6 +42,7 @@ class ClusterState:
     nodes: int
     closed: int
     busy: int
+    held: int
     waiting: int
     running: int
     sources: list[Source]
@@ -45,7 +50,7 @@ class ClusterState:
     @property
     def free(self) -> int:
         """Nodes that take a job now, as far as is known."""
-        return self.nodes - self.closed - self.busy
+        return self.nodes - self.closed - self.busy - self.held
 
     @property
     def errors(self) -> list[tuple[str, datetime | None]]:
@@ -98,9 +103,10 @@ def cluster_state(name: str) -> ClusterState:
         name,
         found,
         row,
-        nodes["count"],
-        nodes["count_closed"],
-        nodes["count_busy"],
+        nodes.total,
+        nodes.closed,
+        nodes.busy,
+        nodes.held,
         waiting,
         running,
         telemetry.sources(name),
@@ -134,15 +140,21 @@ def origin() -> str:
     return "environment" if text else "default"
 
 
-def _nodes(row: Cluster | None) -> Mapping[str, int]:
+class _NodeCounts(NamedTuple):
+    total: int
+    closed: int
+    busy: int
+    held: int
+
+
+def _nodes(row: Cluster | None) -> _NodeCounts:
     if row is None:
-        return {"count": 0, "count_closed": 0, "count_busy": 0}
-    rows = Node.objects.filter(cluster=row, kind="compute")
-    return rows.aggregate(
-        count=Count("pk"),
-        count_closed=Count("pk", filter=~Q(closed="")),
-        count_busy=Count("pk", filter=Q(closed="", busy=True)),
-    )
+        return _NodeCounts(0, 0, 0, 0)
+    rows = list(Node.objects.filter(cluster=row, kind="compute").values_list("name", "closed", "busy"))
+    left = [name for name, closed, busy in rows if not closed and not busy]
+    busy = sum(1 for _, closed, busy in rows if busy and not closed)
+    held = len(left) - FreeRoom.of(ledger(row.name), left).nodes
+    return _NodeCounts(len(rows), len(rows) - len(left) - busy, busy, held)
 
 
 def _value(name: str, value: Any) -> str:

@@ -7,6 +7,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from monitoring.clusters.models import Cluster
+from scheduling.jobs.core.units import listed
 from scheduling.maintenance.core.planned_times import PlannedTime
 
 LEVELS = [("note", "note"), ("warning", "warning")]
@@ -35,6 +36,11 @@ class MaintenanceWindow(models.Model):
     def planned(self) -> PlannedTime:
         """As the core takes it."""
         return PlannedTime(self.start, self.end, frozenset(self.nodes), self.why)
+
+    @property
+    def named_nodes(self) -> str:
+        """The nodes as people list them; empty: all of the cluster."""
+        return listed(self.nodes) if self.nodes else ""
 
     @property
     def phase(self) -> str:

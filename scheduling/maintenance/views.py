@@ -15,7 +15,7 @@ from gridportal.base.moment_text import moment_text
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
-from scheduling.maintenance import selectors, services
+from scheduling.maintenance import put_away, selectors, services
 from scheduling.maintenance.forms import AnnouncementForm, MaintenanceForm
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 
@@ -81,6 +81,15 @@ def end_announcement(request: HttpRequest, pk: int) -> HttpResponse:
     services.end_announcement(caller(request), pk)
     add_result(request, "The announcement", f"{reverse('maintenance')}#announcements", "is shown no more.")
     return redirect("maintenance")
+
+
+@require_POST
+def put_away_announcement(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show an announcement to this person no more, until it changes."""
+    row, now = get_object_or_404(PageAnnouncement, pk=pk), timezone.now()
+    answer = HttpResponse() if request.headers.get("HX-Request") else redirect("jobs")
+    put_away.put_away(request, answer, row, selectors.shown(now).values_list("pk", flat=True))
+    return answer
 
 
 def _note_overlaps(request: HttpRequest, row: MaintenanceWindow) -> None:

@@ -53,7 +53,8 @@ def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> 
     alone = len(holders) + more == 1
     ends = until_they_end(holders, more) if alone else "enough of them end"
     who = f"{jobs(holders, more)} {'holds' if alone else 'hold'} the others"
-    return f"Needs {nodes(needed, 'free node')}; {have}. {who}; this job is tried again when {ends}."
+    room = f" There is room for a job of {nodes(free)} now." if free else ""
+    return f"Needs {nodes(needed, 'free node')}; {have}. {who}; this job is tried again when {ends}.{room}"
 
 
 @says(Code.TOO_FEW_CPUS)

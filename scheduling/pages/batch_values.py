@@ -14,7 +14,7 @@ from scheduling.jobs.core.program_start import UPLOADED
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import OwnProgram
 from scheduling.jobs.selectors import viewable_jobs
-from scheduling.messages import batch_line_messages as sentences
+from scheduling.messages import batch_line_messages as messages
 
 #: Options whose fields are lists where the cluster says what it has: another value would be left out there.
 _LISTED = ("partition", "account", "qos", "reservation")
@@ -40,25 +40,25 @@ def batch_values(application: Application, user: User) -> dict[str, Any]:
     return first | _memory(lines) | _gres(lines) | _options(lines) | _dependencies(lines, user)
 
 
-def unread_sentences(text: str, user: User) -> list[str]:
+def unread_messages(text: str, user: User) -> list[str]:
     """A sentence for each thing in the #SBATCH lines that the form does not take: also for options of a cluster, such
     as --partition, where no cluster of this portal has any."""
     lines = read_batch_lines(text)
-    unread = [sentences.unread_option(each) for each in lines.unread]
+    unread = [messages.unread_option(each) for each in lines.unread]
     unread += _not_offered(lines, user) if _with_options() else _without_cluster(lines)
     if named := _named_jobs(lines):
         seen = _seen(lines, user)
-        unread += [sentences.unknown_job(number) for number in sorted(named - seen)]
-        unread += [sentences.after_begin(number) for number in lines.dependencies.after_begin if number in seen]
-    return unread + ([sentences.passed_lines(lines.passed)] if lines.passed else [])
+        unread += [messages.unknown_job(number) for number in sorted(named - seen)]
+        unread += [messages.after_begin(number) for number in lines.dependencies.after_begin if number in seen]
+    return unread + ([messages.passed_lines(lines.passed)] if lines.passed else [])
 
 
 def _without_cluster(lines: BatchLines) -> Iterator[str]:
     for name, value in lines.options.items():
         if name == "gres" and not _gres(lines):
-            yield sentences.gres_not_shared(value, _ranks_on_node(lines))
+            yield messages.gres_not_shared(value, _ranks_on_node(lines))
         elif name not in ("memory", "gres"):
-            yield sentences.no_cluster_options(name, value)
+            yield messages.no_cluster_options(name, value)
 
 
 def _not_offered(lines: BatchLines, user: User) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _not_offered(lines: BatchLines, user: User) -> Iterator[str]:
         choices = cluster_options.choices(selectors.offers(cluster), user.username)
         for name in _LISTED:
             if choices[name] and (value := lines.options.get(name)) and value not in choices[name]:
-                yield sentences.not_offered(name, value, cluster, choices[name])
+                yield messages.not_offered(name, value, cluster, choices[name])
 
 
 def _named_jobs(lines: BatchLines) -> set[int]:

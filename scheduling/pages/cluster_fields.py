@@ -12,6 +12,7 @@ from monitoring.clusters import selectors
 from monitoring.clusters.core.offers import Offers, Partition, QosLimits
 from scheduling.jobs.core import cluster_options
 from scheduling.jobs.core.cluster_options import ClusterOptions
+from scheduling.pages.size_field import SIZES, SizeField
 
 MIB = 2**20
 _LABELS = {
@@ -21,7 +22,7 @@ _LABELS = {
     "reservation": "Reservation",
     "constraint": "Constraint",
     "gres": "GRES",
-    "memory": "Memory on each node, MiB",
+    "memory": "Memory on each node",
     "exclusive": "Nodes for itself alone",
 }
 
@@ -55,8 +56,8 @@ def option_fields(cluster: Cluster, user: str = "") -> dict[str, forms.Field]:
         for name in cluster_options.TEXTS
     }
     most = offers.get("memory")
-    limit = f"At most {most // MIB}; empty: the partition's own." if most else "Empty: the partition's own."
-    fields["memory"] = forms.IntegerField(label=_LABELS["memory"], required=False, min_value=1, help_text=limit)
+    limit = f"At most {most // MIB} MB; empty: the partition's own." if most else "Empty: the partition's own."
+    fields["memory"] = SizeField(_LABELS["memory"], 2**30, f"{SIZES} {limit}")
     fields["exclusive"] = forms.BooleanField(label=_LABELS["exclusive"], required=False)
     return {f"{cluster.name}-{name}": field for name, field in fields.items()}
 

@@ -13,6 +13,7 @@ from scheduling.jobs.core import ranks
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.rank_request import MOST, RankRequest
 from scheduling.jobs.models import Application
+from scheduling.pages.size_field import SIZES, SizeField
 
 USUAL_RANKS = 4
 #: Fields of the form, by the names that a RankRequest has for them.
@@ -34,7 +35,7 @@ def rank_fields(application: Application) -> dict[str, forms.Field]:
         "node_count": _count("Nodes", max(sizes.values(), default=MOST), _about_nodes(sizes)),
         "ranks_per_node": _count("Ranks per node, at most", MOST, "Empty: as many as a node has room for."),
         "cpus_per_rank": _count("Threads of each rank", MOST, "Processors that each rank needs; empty: 1."),
-        "memory_per_rank": _count("Memory of each rank, MB", 2**30, "Empty: not limited."),
+        "memory_per_rank": SizeField("Memory of each rank", 2**30, f"{SIZES} Empty: not limited."),
         "gres_per_rank": forms.CharField(
             label="GRES of each rank", required=False, max_length=200, help_text="Such as gpu:1."
         ),

@@ -19,7 +19,11 @@ class BudgetForm(WordedForm):
     begins = forms.DateField(label="First day, UTC", widget=forms.DateInput({"type": "date"}))
     ends = forms.DateField(label="Last day, UTC", widget=forms.DateInput({"type": "date"}))
     warn_at = forms.IntegerField(
-        label="Warn at, %", initial=80, min_value=1, max_value=100, help_text="Members and managers get a notice then."
+        label="Warn at, % used",
+        initial=80,
+        min_value=1,
+        max_value=100,
+        help_text="Members and managers get a notice then.",
     )
     when_used = forms.ChoiceField(
         label="When it is used up",

@@ -23,7 +23,7 @@ _HEADS = (
     Head("allocated_node_hours", "Node-hours", Cell.NUMBER),
     Head("used_node_hours", "Used", Cell.NUMBER),
     Head("left_node_hours", "Left", Cell.NUMBER),
-    Head("used_percent", "Used, %", Cell.PERCENT),
+    Head("used_percent", "Used, % of budget", Cell.PERCENT),
     Head("may_take_node_hours", "Open jobs may take", Cell.NUMBER),
     Head("waiting_jobs", "Jobs waiting", Cell.NUMBER),
     Head("state", "State"),
@@ -65,6 +65,7 @@ def _budgets(person: User, span: Range) -> Section:
         finding = f"{counted(len(found), 'budget')}: {over} used up, {low} nearly used up."
     shown = found[:MOST_BARS]
     names = tuple(f"{row.project.name}, {row.begins}" for row, _ in shown)
-    chart = Chart("Used, %", names, tuple(round(state.percent, 1) for _, state in shown)) if len(shown) > 1 else None
+    percents = tuple(round(state.percent, 1) for _, state in shown)
+    chart = Chart("Used, % of budget", names, percents) if len(shown) > 1 else None
     note = "Used and left are of the whole time of each budget. Jobs waiting: for node-hours, now." if found else ""
     return Section("budgets", "Budgets of projects", finding, _HEADS, values, note, chart)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from gridportal.accounts.models import User
 from scheduling.jobs.models import Job
 from scheduling.messages import message
+from scheduling.messages.failure_labels import failure_label
 from scheduling.reports.report_section import Cell, Chart, Head, Section
 from scheduling.reports.use_cells import counted, slowdown, waiting
 from scheduling.reports.use_tables import compared_use
@@ -87,7 +88,7 @@ def _failures(failures: Mapping[str, Figures], whole: Figures) -> Section:
     sentences = _sentences([each.newest for _, each in ordered])
     values = tuple(
         (
-            _words(code),
+            failure_label(code),
             each.jobs,
             round(100 * each.jobs / max(1, whole.failed), 1),
             sentences.get(each.newest, ""),
@@ -99,12 +100,12 @@ def _failures(failures: Mapping[str, Figures], whole: Figures) -> Section:
         f"{whole.failed:,} of {counted(whole.jobs, 'job')} failed." if whole.jobs else "No job ended in this time."
     )
     if ordered:
-        finding = f"{finding[:-1]}, most for one reason: {_words(ordered[0][0])} ({ordered[0][1].jobs:,})."
+        finding = f"{finding[:-1]}, most for one reason: {failure_label(ordered[0][0])} ({ordered[0][1].jobs:,})."
     chart = None
     if len(ordered) > 1:
         chart = Chart(
             "Failed jobs",
-            tuple(_words(code) for code, _ in ordered[:12]),
+            tuple(failure_label(code) for code, _ in ordered[:12]),
             tuple(float(each.jobs) for _, each in ordered[:12]),
         )
     return Section("failures", "Failures by reason", finding, heads, values, "", chart)
@@ -113,8 +114,3 @@ def _failures(failures: Mapping[str, Figures], whole: Figures) -> Section:
 def _sentences(numbers: list[int]) -> dict[int, str]:
     """Why each of these jobs failed, in words."""
     return {pk: message(reason) for pk, reason in Job.objects.filter(pk__in=numbers).values_list("pk", "reason")}
-
-
-def _words(code: str) -> str:
-    """The code of a reason as people read it."""
-    return "other" if code in ("", "none", "told", "told_with_log") else code.replace("_", " ")

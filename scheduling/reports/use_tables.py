@@ -140,6 +140,10 @@ def _people(people: Named, whole: Figures) -> Section:
     rows = sorted((each.node_time for each in people.values() if each.node_time), reverse=True)
     if not rows:
         return section
+    if len(rows) == 1:
+        section = named("people", "By user", "User", people, whole)
+        finding = f"1 person used all node-hours: {next(name for name, each in people.items() if each.node_time)}."
+        return Section(section.key, section.title, finding, section.heads, section.values, NOTE, section.chart)
     most = 1 + sum(1 for each in accumulate(rows) if each < 0.75 * whole.node_time)
     finding = f"{most} of {counted(len(rows), 'person', 'people')} used three quarters of the node-hours."
     return Section(section.key, section.title, finding, section.heads, section.values, NOTE, section.chart)

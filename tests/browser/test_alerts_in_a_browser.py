@@ -18,6 +18,10 @@ def test_a_rule_is_made_and_its_alert_is_on_the_chart(live_server, portal, netwo
     portal.go("/alerts/")
     page.get_by_role("link", name="Make the first rule").click()
     page.get_by_label("Name").fill("A busy link")
+    page.get_by_label("What is watched").select_option("memory_free")
+    assert page.locator("#id_level_unit").inner_text() == "GB"
+    page.get_by_label("What is watched").select_option("link_use")
+    assert page.locator("#id_level_unit").inner_text() == "%"
     page.get_by_label("Level", exact=True).fill("80")
     page.get_by_label("It ends at").fill("70")
     page.get_by_role("button", name="Make the rule").click()

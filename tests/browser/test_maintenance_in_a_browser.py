@@ -35,7 +35,16 @@ def test_maintenance_is_planned_and_announced(live_server, portal, network):
     _keep(page, "/maintenance/")
     portal.go("/jobs/")
     page.get_by_text("The licence of the compiler ends on Friday.").wait_for()
-    page.get_by_text("of 2 nodes of grid").wait_for()
+    page.get_by_text("of n1 and n2 of grid").wait_for()
     assert page_faults(portal) == []
+    page.get_by_role("button", name="Put away: The licence of the compiler").click()
+    page.get_by_text("The licence of the compiler ends on Friday.").wait_for(state="detached")
+    portal.go("/jobs/")
+    assert page.get_by_text("The licence of the compiler ends on Friday.").count() == 0
+    portal.go("/maintenance/")
+    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("dialog", name="Take back the maintenance of n1 n2 of grid?").wait_for()
+    page.keyboard.press("Escape")
+    assert MaintenanceWindow.objects.exists()
     assert portal.errors == []
     assert portal.foreign == []

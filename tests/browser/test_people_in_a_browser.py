@@ -22,6 +22,16 @@ def test_somebody_is_invited_and_given_a_role(live_server, portal, network):
     page.get_by_role("button", name="Change to this role: ada").click()
     page.get_by_text("has the role operator now").wait_for()
     assert User.objects.get(username="ada").role == "operator"
+    page.get_by_role("button", name="Switch ada off").click()
+    dialog = page.get_by_role("dialog", name="Switch off ada?")
+    dialog.get_by_text("API tokens are revoked for good").wait_for()
+    assert page_faults(portal) == []
+    dialog.get_by_role("button", name="Go back").click()
+    assert User.objects.get(username="ada").is_active
+    page.get_by_role("button", name="Switch ada off").press("Enter")
+    dialog.get_by_role("button", name="Switch off ada").click()
+    page.get_by_text("is switched off. Sessions have ended").wait_for()
+    assert not User.objects.get(username="ada").is_active
     for path in ("/people/", "/settings/"):
         portal.go(path)
         assert page_faults(portal) == [], path

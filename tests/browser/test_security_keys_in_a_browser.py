@@ -100,6 +100,7 @@ def test_by_the_key_into_the_portal_and_a_second_key(portal, network, plug_in):
     page.get_by_text("This key is set up already. Use another one.").wait_for()
     portal.go("/account/second-factor")
     page.get_by_role("button", name="Remove blue key").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove blue key").click()
     page.get_by_text("is no second factor any more").wait_for()
     assert not Authenticator.objects.exists()
     assert portal.errors == []

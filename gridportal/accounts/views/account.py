@@ -18,7 +18,7 @@ from gridportal.accounts import ldap_sign_in, oidc, second_factors
 from gridportal.accounts.caller import caller
 from gridportal.accounts.forms import DirectoryForm, PasswordForm, TokenForm
 from gridportal.accounts.identities import has_password, is_joined
-from gridportal.accounts.passwords import set_password
+from gridportal.accounts.passwords import is_from_another, set_password
 from gridportal.accounts.roles import MAY
 from gridportal.accounts.selectors import identities_of
 from gridportal.accounts.tokens import create_token, revoke_token
@@ -99,6 +99,7 @@ def _page(request: HttpRequest, status: int = 200, **given: Any) -> HttpResponse
         "tokens": person.tokens.all(),
         "ending": [token for token in person.tokens.all() if token.expires_soon],
         "password_form": PasswordForm(person),
+        "password_is_from_another": is_from_another(person),
         "token_form": TokenForm(),
     } | given
     return render(request, "accounts/account.html", context, status=status)

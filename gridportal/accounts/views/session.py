@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from gridportal.accounts import entering, ldap_sign_in, oidc, second_factors, security_keys
+from gridportal.accounts import entering, ldap_sign_in, oidc, passwords, second_factors, security_keys
 from gridportal.accounts.audit import audit
 from gridportal.accounts.entering import Half, Way
 from gridportal.accounts.factor_check import check_code, check_key
@@ -62,8 +62,16 @@ def enter(request: HttpRequest, person: User, way: Way, address: str) -> HttpRes
     if entering.asks_for_code(person, way):
         entering.remember_half(request, person, way, address)
         return redirect("sign-in-code")
-    entering.begin_session(request, person, way)
-    return redirect(address)
+    return _welcome(request, person, way, address)
+
+
+def _welcome(
+    request: HttpRequest, person: User, way: Way, address: str, factor: second_factors.Factor | None = None
+) -> HttpResponse:
+    """Sign in, and lead on; at the first time to the password, where somebody else has chosen it."""
+    is_first = person.last_login is None and way is Way.PASSWORD and passwords.is_from_another(person)
+    entering.begin_session(request, person, way, factor)
+    return redirect(f"{reverse('account')}#password") if is_first else redirect(address)
 
 
 @login_not_required
@@ -100,7 +108,7 @@ def _go_on(request: HttpRequest, half: Half, factor: second_factors.Factor) -> H
     if request.user.is_authenticated:
         entering.note_factor(request, factor)
     else:
-        entering.begin_session(request, half.person, half.way, factor)
+        return _welcome(request, half.person, half.way, half.address, factor)
     return redirect(half.address)
 
 

@@ -22,7 +22,7 @@ from scheduling.jobs.services import registering as jobs_applications
 from scheduling.jobs.services.share_partners import shareable_groups
 from scheduling.pages import selectors
 from scheduling.pages.application_form import ApplicationForm, from_application
-from scheduling.pages.batch_values import unread_sentences
+from scheduling.pages.batch_values import unread_messages
 from scheduling.pages.output_fields import output_rows
 from scheduling.pages.stop_fields import stop_rows
 from scheduling.pages.views.bring_program import clusters_for_programs
@@ -86,7 +86,7 @@ def _ownership(request: HttpRequest, registered: Application) -> dict[str, objec
         "may_download": may_use(user, registered) or user.has_perm("scheduling.register_application"),
         "shares": registered.shares.select_related("person", "group") if is_mine else (),
         "groups": shareable_groups(user) if is_mine else (),
-        "unread": unread_sentences(program.text, user) if program and is_mine else (),
+        "unread": unread_messages(program.text, user) if program and is_mine else (),
         "program_clusters": clusters_for_programs(),
     }
 

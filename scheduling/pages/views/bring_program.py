@@ -33,7 +33,7 @@ from scheduling.jobs.services import own_programs, program_clusters
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.messages import message
 from scheduling.pages.api_programs import asked_by_document, program_document
-from scheduling.pages.batch_values import unread_sentences
+from scheduling.pages.batch_values import unread_messages
 from scheduling.pages.program_form import ParameterRows, ProgramForm, from_program, parameter_rows, starts
 from scheduling.pages.submitters import require_submitter
 from scheduling.placing.services import submission
@@ -269,7 +269,7 @@ def clusters_for_programs() -> ProgramClusters:
 
 
 def _tell_unread(request: HttpRequest, application: Application) -> None:
-    for sentence in unread_sentences(application.program.text, caller(request)):
+    for sentence in unread_messages(application.program.text, caller(request)):
         messages.warning(request, sentence)
 
 

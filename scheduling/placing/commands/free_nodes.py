@@ -52,18 +52,26 @@ class FreeNodes:
         if self.count_busy:
             held = [node for node in self.in_use if selection is None or node in selection.nodes]
             return f"Of the chosen nodes jobs hold {_named(held)} now." if held and selection else ""
-        kinds = ((list(self.in_use), "in use"), (list(self.closed), "closed or not fit"))
-        parts = [f"{_named(nodes)} {what}" for nodes, what in kinds if nodes]
         hint = " --count-busy counts nodes in use too." if self.in_use else ""
-        return f"Left out: {'; '.join(parts)}.{hint}" if parts else ""
+        return f"{self._left_out()}{hint}"
+
+    def _left_out(self) -> str:
+        kinds = (([] if self.count_busy else list(self.in_use), "in use"), (list(self.closed), "closed or not fit"))
+        parts = [f"{_named(nodes)} {what}" for nodes, what in kinds if nodes]
+        return f"Left out: {'; '.join(parts)}." if parts else ""
 
     def document(self) -> dict[str, list[str]]:
         """For the JSON of the answer."""
         return {"in_use": list(self.in_use), "closed": list(self.closed)}
 
     def refusal(self, error: ImpossibleError) -> ImpossibleError:
-        """The same, with what was left out."""
-        return ImpossibleError(f"{error} {self.summary()}".strip())
+        """The same, with how many are free, what was left out, and what to do."""
+        held = {} if self.count_busy else self.in_use
+        if not held and not self.closed:
+            return ImpossibleError(str(error))
+        advice = ["Ask for fewer nodes"]
+        advice += ["wait until jobs end, or add --count-busy to choose among nodes in use too"] if held else []
+        return ImpossibleError(f"{error} {self._left_out()} {', '.join(advice)}.")
 
 
 def _named(nodes: Sequence[str]) -> str:

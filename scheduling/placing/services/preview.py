@@ -137,7 +137,8 @@ def _preview(request: JobSpec, owner: User | None, until: float, ends_of: EndsOf
     if request.classad.strip() or resource_ads(request.cluster).exists():
         ask = of_spec(request, owner, ask, until)
         ask.match_all(status, on_all_nodes(asked, seen))
-    found, problem, free = _chosen(request, status, asked, seen, policy, ask)
+    size = Size(checked.least_nodes, request.rank_request.total * request.rank_request.cpus_per_rank)
+    found, problem, free = _chosen(size, status, asked, seen, policy, ask, request.cluster)
     answer = _answer(request, status, found, problem, free=free)
     if found is None:
         return answer
@@ -175,12 +176,12 @@ def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStat
 
 
 def _chosen(
-    request: JobSpec, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy, ask: Answer
+    size: Size, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy, ask: Answer, cluster: str
 ) -> tuple[Selection | None, Reason | None, bool]:
     """What would be chosen, what is in its way (None: nodes that are busy in a queue of their own), and whether
     its nodes are free."""
     try:
-        choice = choose(status, asked, seen, policy, in_queue=traits(request.cluster).has_queue, answer=ask)
+        choice = choose(status, asked, seen, policy, in_queue=traits(cluster).has_queue, answer=ask)
     except WaitsError as error:
         problem = error.reason
     else:
@@ -191,15 +192,10 @@ def _chosen(
         if not seen.closed:
             problem = _out_of_reach(error, asked)
         return None, problem, True
-    room, size = free_room(request.cluster), _size(request)
+    room = free_room(cluster)
     if not room.admits(*size):
         problem = too_little_room(room, size, sorted(set(seen.taken.values())))
     return best, problem, False
-
-
-def _size(request: JobSpec) -> Size:
-    asked = request.rank_request
-    return Size(asked.least_nodes(), asked.total * asked.cpus_per_rank)
 
 
 def _with_starts(

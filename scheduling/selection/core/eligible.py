@@ -77,7 +77,8 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
     left = tuple(node for node in nodes if node.id not in request.excluded) if request.excluded else nodes
     if not enough.are(left):
         raise ImpossibleError(
-            f"Only {enough.short(left)} of {_count(len(nodes), 'node')} are not excluded, {enough.wanted(left)}."
+            f"Only {enough.short(left)} of {_count(len(nodes), 'node')} {_are(left)} free (not excluded, not in use), "
+            f"and {enough.wanted(left)}."
         )
     conditions: list[str] = []
     for key, value in of_nodes(request):
@@ -111,6 +112,10 @@ def _check_room(nodes: tuple[Node, ...], enough: Enough) -> None:
     fit = _count(sum(slots(request, node) for node in room), "rank")
     who = f"{len(room)} of {_count(len(nodes), 'compute node')}"
     raise ImpossibleError(f"Only {who} {many} room, for {fit}, and {enough.asked}: {why}.")
+
+
+def _are(nodes: Sequence[Node]) -> str:
+    return "is" if len(nodes) == 1 else "are"
 
 
 def of_nodes(request: Request) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.accounts.audit_text import action_text, is_described
+from gridportal.accounts.audit_text import action_label, action_text, is_described
 from gridportal.accounts.models import AuditEvent
 from gridportal.accounts.services import Subject, audit
 from tests.markup import markup
@@ -32,6 +32,14 @@ def test_each_action_has_words():
     actions = {action for action in written_actions() if "." in action and not action.endswith(".")}
     assert len(actions) > 30
     assert not [action for action in sorted(actions) if not is_described(action)]
+
+
+def test_each_action_can_be_chosen_in_words(client_as, people):
+    audit(people["user"], "alert_rule.mute", Subject("alertrule", "1", "Busy links"))
+    audit(people["user"], "moves.change_policy", Subject("reschedulingpolicy", "1", "moves on grid"))
+    page = markup(client_as("administrator").get("/audit/"))
+    assert '<option value="alert_rule.mute">muted an alert rule</option>' in page
+    assert action_label("moves.change_policy") == "changed the rules on moves"
 
 
 @pytest.mark.parametrize(

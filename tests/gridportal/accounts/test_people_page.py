@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import authenticate
+from django.test import Client
 
 from gridportal.accounts.models import AuditEvent, User
+from gridportal.accounts.passwords import set_password
 from gridportal.accounts.people import create_person
 
 
@@ -25,6 +27,27 @@ def test_somebody_is_invited_and_signs_in_with_the_first_password(client_as: Any
     assert (person.role, person.email) == ("operator", "ada@example.org")
     assert password not in words(client_as("administrator").get("/people/"))
     assert AuditEvent.objects.filter(action="person.create", actor_name="administrator").exists()
+
+
+def test_the_first_password_is_to_be_changed_at_the_first_sign_in(client_as: Any, people: Any) -> None:
+    form = {"username": "ada", "role": "user", "email": ""}
+    page = words(client_as("administrator").post("/people/invite", form))
+    (password,) = re.findall(r'<code id="first-password">([^<]+)</code>', page)
+    asked = "Somebody else has set your password"
+    client, sent = Client(), {"username": "ada", "password": password}
+    assert client.post("/sign-in/", sent)["Location"] == "/account/#password"
+    assert asked in words(client.get("/account/"))
+    assert Client().post("/sign-in/", sent)["Location"] != "/account/#password", "asked again on the page alone"
+    set_password(User.objects.get(username="ada"), "another long one 4711")
+    fresh = Client()
+    fresh.force_login(User.objects.get(username="ada"))
+    assert asked not in words(fresh.get("/account/"))
+
+
+def test_what_cannot_be_taken_back_asks_first(client_as: Any, people: Any) -> None:
+    page = words(client_as("administrator").get("/people/"))
+    assert 'data-ask="Switch off user?"' in page
+    assert "user cannot sign in then: sessions end, and API tokens are revoked for good." in page
 
 
 @pytest.mark.parametrize(

@@ -136,13 +136,32 @@ def test_the_level_of_a_rule_is_drawn_over_the_time_of_its_alert(client_as: Any,
     assert page.count('"dash": "dot"') == 1
 
 
+@pytest.mark.parametrize(
+    ("metric", "level", "kept"),
+    [("memory_free", "500 MB", 5e8), ("disk_free", "4", 4e9), ("link_use", "80 %", 0.8), ("link_use", "80", 0.8)],
+)
+def test_a_level_may_have_its_unit(client_as: Any, cluster: Any, metric: str, level: str, kept: float) -> None:
+    record_readings("grid", "agent", [Sample("n1", name, timezone.now().timestamp(), 5.0) for name in (metric, "load")])
+    client = client_as("operator")
+    page = words(client.get("/alerts/rules/new"))
+    assert 'id="id_level_unit" data-unit-of="id_metric" >%</span>' in page
+    client.post("/alerts/rules/new", FORM | {"cluster": cluster.pk, "metric": metric, "level": level, "clear": ""})
+    assert AlertRule.objects.get().level == kept
+
+
+def test_a_level_in_words_is_refused_with_its_unit(client_as: Any, cluster: Any) -> None:
+    refused = client_as("operator").post("/alerts/rules/new", FORM | {"cluster": cluster.pk, "level": "much"})
+    assert refused.status_code == 422
+    assert "Enter a number, in %." in words(refused)
+
+
 def test_a_rule_is_muted_and_removed(client_as: Any, cluster: Any) -> None:
     rule = AlertRule.objects.create(name="busy", cluster=cluster, metric="link_use", level=0.5, clear=0.5)
     client = client_as("operator")
     assert "is muted until" in words(client.post(f"/alerts/rules/{rule.pk}/mute", {"seconds": "3600"}, follow=True))
     rule.refresh_from_db()
     assert rule.is_muted
-    assert "tells again" in words(client.post(f"/alerts/rules/{rule.pk}/mute", {"seconds": "0"}, follow=True))
+    assert "is muted no longer" in words(client.post(f"/alerts/rules/{rule.pk}/mute", {"seconds": "0"}, follow=True))
     assert "from 0 to" in words(client.post(f"/alerts/rules/{rule.pk}/mute", {"seconds": "x"}, follow=True))
     assert "without the rule busy" in words(client.post(f"/alerts/rules/{rule.pk}/remove", follow=True))
     assert not AlertRule.objects.exists()

@@ -69,7 +69,7 @@ def test_maintenance_is_planned_on_the_page_and_every_page_tells_of_it(client_as
     row = MaintenanceWindow.objects.get()
     assert (row.nodes, row.created_by, row.phase) == (["n1", "n3"], "operator", "planned")
     page = words(client_as("user").get("/jobs/"))
-    assert "of 2 nodes of grid from" in page
+    assert "of n1 and n3 of grid from" in page
     assert "Plan it" not in words(client_as("user").get("/maintenance/"))
     client.post(f"/maintenance/windows/{row.pk}/end")
     assert not MaintenanceWindow.objects.exists()
@@ -135,6 +135,29 @@ def test_an_announcement_is_on_every_page_from_and_to(client_as: Any, cluster: C
     PageAnnouncement.objects.update(start=later(-1))
     client.post(f"/maintenance/announcements/{row.pk}/end")
     assert shown not in words(client_as("user").get("/applications/"))
+
+
+def test_a_person_puts_an_announcement_away_until_it_changes(client_as: Any, cluster: Cluster) -> None:
+    row = PageAnnouncement.objects.create(text="The library closes.", level="note")
+    another = PageAnnouncement.objects.create(text="The cafe opens.", level="note")
+    client, others = client_as("user"), client_as("other")
+    assert client.post(f"/maintenance/announcements/{row.pk}/put-away").status_code == 302
+    page = words(client.get("/applications/"))
+    assert (row.text in page, another.text in page) == (False, True)
+    assert row.text in words(others.get("/applications/"))
+    client.post(f"/maintenance/announcements/{another.pk}/put-away", headers={"HX-Request": "true"})
+    assert another.text not in words(client.get("/applications/"))
+    assert row.text not in words(client.get("/applications/")), "the first one is still put away"
+    PageAnnouncement.objects.filter(pk=row.pk).update(text="The library closes at noon.")
+    assert "closes at noon" in words(client.get("/applications/"))
+
+
+def test_the_banner_names_the_nodes(client_as: Any, cluster: Cluster) -> None:
+    window(cluster, 1, 2)
+    MaintenanceWindow.objects.update(nodes=["n1", "n2"])
+    assert "of n1 and n2 of grid" in words(client_as("user").get("/applications/"))
+    MaintenanceWindow.objects.update(nodes=[])
+    assert "of all nodes of grid" in words(client_as("user").get("/applications/"))
 
 
 def test_maintenance_and_announcements_over_rest(client_as: Any, cluster: Cluster) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import ValidationError
 
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.pages.forms import SubmitForm, initial
+from scheduling.pages.size_field import SizeField
 from tests.markup import markup
 from tests.scheduling.pages.test_pages import form_of
 
@@ -68,9 +70,8 @@ def test_a_form_that_says_neither_ranks_nor_nodes_is_refused(client_as, applicat
 def test_a_second_submission_asks_for_the_same_and_may_change_one_count(client_as, submit):
     job = submit(None, ranks=8, ranks_per_node=4, cpus_per_rank=2, memory_per_rank=512, method="compute")
     old = JobSpec.from_row(job)
-    shown = {
-        name: value for name, value in initial(job.application, old).items() if value is not None and value is not False
-    }
+    first = initial(job.application, job.owner, old)
+    shown = {name: value for name, value in first.items() if value is not None and value is not False}
     form = SubmitForm(job.application, shown)
     assert form.is_valid(), form.errors
     assert form.to_spec().columns() | {"skeleton": None} == old.columns()
@@ -97,3 +98,14 @@ def test_threads_that_were_asked_for_as_an_option_are_those_of_each_rank(client_
     assert counts(Job.objects.get()) == (2, 2, False, None, 2)
     refused = client_as("user").post("/api/jobs", body | {"cpus_per_rank": 3}, content_type=JSON)
     assert "cpus_per_rank is 3; accepted is 2, as the option of that name says." in refused.json()["cpus_per_rank"]
+
+
+@pytest.mark.parametrize(("text", "megabytes"), [("4 GB", 4096), ("500M", 500), ("512", 512), ("", None)])
+def test_memory_may_have_its_unit(text: str, megabytes: int | None) -> None:
+    assert SizeField("Memory", 2**20, "").clean(text) == megabytes
+
+
+@pytest.mark.parametrize("text", ["much", "0", "-4", "4 PB", "2 TB", "0.1 KB"])
+def test_what_is_no_memory_is_refused_in_a_sentence(text: str) -> None:
+    with pytest.raises(ValidationError, match="Enter a size from 1 MB to 1,048,576 MB, such as 512 MB or 4 GB"):
+        SizeField("Memory", 2**20, "").clean(text)

@@ -72,9 +72,8 @@ def test_an_old_job_fills_the_rows_and_asks_for_the_same_again(client_as, submit
     page = markup(client_as("user").get(f"/submit/?application=ep&from={job.pk}"))
     assert 'name="specification-group-name" value="clients"' in page
     assert 'value="server=n2"' in page
-    shown = {
-        name: value for name, value in initial(application, old).items() if value is not None and value is not False
-    }
+    first = initial(application, job.owner, old)
+    shown = {name: value for name, value in first.items() if value is not None and value is not False}
     form = SubmitForm(application, shown | ROWS)
     assert form.is_valid(), form.errors
     assert form.to_spec().specification == old.specification == ASKED

@@ -246,6 +246,7 @@ def test_a_preview_writes_nothing_and_shows_what_would_be_chosen(
     assert seen.peak == 100e6
     wide = preview.preview(job_spec.JobSpec(application, {}, 4, pattern="ring"))
     assert message(wide.problem).startswith("Needs 4 free nodes; 2 of 4 are free.")
+    assert "There is room for a job of 2 nodes now." in message(wide.problem)
     assert not wide.on_free_nodes
     assert len(wide.candidates[0].nodes) == 4
 

@@ -50,7 +50,8 @@ def test_nodes_that_jobs_hold_are_left_out_unless_they_are_to_count(
     assert f"Left out: {names} in use. --count-busy counts nodes in use too." in choose("--nodes", 2).stdout
     refused = choose("--nodes", 3)
     assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
-    assert f"3 were asked for. Left out: {names} in use." in refused.output
+    assert "Only 2 of 4 nodes are free (not excluded, not in use), and 3 were asked for." in refused.output
+    assert f"Left out: {names} in use. Ask for fewer nodes, wait until jobs end, or add --count-busy" in refused.output
     everything = choose("--nodes", 4, "--count-busy")
     assert everything.exit_code == 0
     assert f"Of the chosen nodes jobs hold {names} now." in everything.stdout

@@ -12,11 +12,14 @@ from gridportal.base.clusters import Cluster
 from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.base.reasons import Code
 from monitoring.telemetry.services import sweeps
+from scheduling.cluster_checks.selectors import cluster_state
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.models import Job
+from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.messages import message
 from scheduling.placing.selectors.occupancy import Reasons
 from scheduling.placing.services import following, recovery
+from scheduling.placing.services.preview import preview
 from tests import migrated
 from tests.fake_grid import FakeGrid
 from tests.scheduling.portal import Portal
@@ -128,6 +131,18 @@ def test_a_rank_that_needs_of_two_nodes_what_none_has_at_once_is_refused(submit:
 def test_a_job_of_open_nodes_knows_how_many_it_takes_at_least(submit: Submit, shared: FakeGrid) -> None:
     job = submit(None, ranks=8)
     assert (job.node_count, job.nodes_open) == (4, True)
+
+
+def test_a_preview_needs_as_many_nodes_as_the_job(submit: Submit, shared: FakeGrid, application: Any) -> None:
+    held = submit(4, cpus_per_rank=2)
+    placed(held)
+    asked = JobSpec(application, {}, ranks=4, pattern="ring")
+    job = placed(submit(None, ranks=4))
+    problem = preview(asked).problem
+    assert problem.code is Code.TOO_FEW_FREE
+    assert problem.facts["needed"] == job.reason.facts["needed"] == job.node_count == 2
+    state = cluster_state("grid")
+    assert (state.nodes, state.held, state.free) == (4, 4, 0), "as the nodes' own page says"
 
 
 def test_ranks_are_placed_on_slots_and_the_job_knows_its_nodes_from_then_on(submit: Submit, shared: FakeGrid) -> None:

@@ -176,7 +176,7 @@ def test_priority_two_counts_half_a_cpu_as_a_quarter_of_the_bandwidth():
         ),
         (
             Request(4, "compute", exclude=frozenset({"n1"})),
-            "Only 3 of 4 nodes are not excluded, 4 were asked for.",
+            "Only 3 of 4 nodes are free (not excluded, not in use), and 4 were asked for.",
         ),
     ],
 )

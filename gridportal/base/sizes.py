@@ -1,0 +1,23 @@
+"""Sizes as people write them: a number with a unit, or alone in the unit that its field shows."""
+
+from __future__ import annotations
+
+import re
+
+_SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)\s*(?:([KMGT])(?:i?B)?)?", re.IGNORECASE)
+_POWERS = "KMGT"
+
+
+def parse_size(text: str, unit: str, base: int = 1024) -> float:
+    """A size in `unit`, one of K, M, G and T; each is `base` of the one before. Raises ValueError.
+
+    >>> parse_size("4 GB", "M"), parse_size("500M", "M"), parse_size("512", "M"), parse_size("1.5g", "M")
+    (4096.0, 500.0, 512.0, 1536.0)
+    >>> parse_size("500 MB", "G", 1000)
+    0.5
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(text)
+    power = _POWERS.index((match[2] or unit).upper()) - _POWERS.index(unit)
+    return float(match[1]) * float(base) ** power
