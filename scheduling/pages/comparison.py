@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -75,6 +76,12 @@ class ComparedRun:
     def has_result(self) -> bool:
         """Whether its times say how fast the program is there."""
         return self.run is not None and self.run.state == JobState.SUCCEEDED and self.elapsed is not None
+
+    @property
+    def conditions(self) -> str:
+        """What must be the same where times are to tell one way of choosing nodes from another."""
+        count = (self.run.node_count if self.run else None) or self.job.node_count
+        return json.dumps([self.job.cluster, self.job.application_id, count, self.job.parameters], sort_keys=True)
 
     @property
     def name(self) -> str:

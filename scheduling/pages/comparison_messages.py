@@ -15,9 +15,10 @@ _MOST_NAMED = 4
 def finding(runs: Sequence[ComparedRun]) -> str:
     """Which was the fastest, and how much longer the others took; or why nothing can be said.
 
-    Goes by the program's own time where all tell it, else by the time from start to end.
+    Goes by the program's own time where all tell it, else by the time from start to end. Says nothing of runs that are
+    of another program or cluster, or of other parameters or another number of nodes than most.
     """
-    usable = [each for each in runs if each.has_result]
+    usable = _alike([each for each in runs if each.has_result])
     if len(usable) < 2:
         return _missing(runs)
     by_program = all(each.seconds for each in usable)
@@ -31,17 +32,29 @@ def finding(runs: Sequence[ComparedRun]) -> str:
     return f"{_start(_with_method(usable[first]))} was fastest: {duration(best)}. {_start(rest)}."
 
 
+def _alike(runs: Sequence[ComparedRun]) -> list[ComparedRun]:
+    """Those that differ in nothing but how their nodes were chosen; of several such groups the largest."""
+    groups: dict[str, list[ComparedRun]] = {}
+    for each in runs:
+        groups.setdefault(each.conditions, []).append(each)
+    return max(groups.values(), key=len, default=[])
+
+
 def reservations(runs: Sequence[ComparedRun], differs: Sequence[str]) -> list[str]:
     """What to keep in mind beside the finding."""
     said = [f"{_start(each.name)} {_state(each)}." for each in runs if not each.has_result]
-    usable = sum(1 for each in runs if each.has_result)
+    found = [each for each in runs if each.has_result]
+    alike, usable = _alike(found), len(found)
     if usable < 2:
         said = [] if usable == len(runs) else said
     elif differs:
         more = len(differs) - _MOST_NAMED
         named = ", ".join(differs[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         said.append(f"Not only the choice of nodes differs: {named} too.")
-    if usable >= 2:
+    if 2 <= len(alike) < usable:
+        left_out = ", ".join(each.name for each in found if each not in alike)
+        said.append(f"Left out of the sentence, since more than the choice of nodes differs: {left_out}.")
+    if len(alike) >= 2:
         said.append("Each ran once, and at another time: the network and other jobs may have changed in between.")
     return said
 
@@ -49,6 +62,11 @@ def reservations(runs: Sequence[ComparedRun], differs: Sequence[str]) -> list[st
 def _missing(runs: Sequence[ComparedRun]) -> str:
     if any(not each.is_over for each in runs):
         return "Times can be compared once two of them have succeeded; this page follows them."
+    if sum(1 for each in runs if each.has_result) >= 2:
+        return (
+            "Nothing can be said of how nodes were chosen: no two of these runs have the same application, parameters, "
+            "cluster and number of nodes."
+        )
     return "Times cannot be compared: fewer than two of them succeeded."
 
 
