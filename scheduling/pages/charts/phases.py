@@ -39,6 +39,19 @@ def _outside(summary: Sequence[Summary], seconds: float | None) -> str:
     return f"; {duration(rest)} of the program’s {duration(seconds)} are in no phase"
 
 
+def overlap(summary: Sequence[Summary], lasted: float | None) -> str:
+    """What the times of phases are, in words, and why they may add up to more than the run `lasted`, in seconds, None
+    while that is not known."""
+    if not summary:
+        return ""
+    words = "Each time is that of the slowest rank, which may be another one each time."
+    whole = sum(row["seconds"] for row in summary)
+    if lasted is None or whole <= lasted:
+        return words
+    sums = f"So all phases add up to {duration(whole)}, though the run lasted {duration(lasted)}"
+    return f"{words} {sums}: while one rank is in a phase others are in the next one."
+
+
 def figure(reports: Sequence[Report], name: str) -> dict[str, Any]:
     """Stacked bars per repetition of the phase `name`: compute below, communication above, where it is known."""
     rows = [report for report in reports if report["phase"] == name]

@@ -309,10 +309,16 @@ def _phase_chart(run: Run | None, summary: list[runs_selectors.PhaseSummary]) ->
     reports = runs_selectors.phase_history(run, main["phase"])
     return {
         "phase_finding": phases.finding(summary, run.seconds),
+        "phase_note": phases.overlap(summary, _lasted(run)),
         "phase_figure": phases.figure(reports, main["phase"]),
         "main_phase": main["phase"],
         "phase_thinned": main["count"] > phases.MOST_BARS,
     }
+
+
+def _lasted(run: Run) -> float | None:
+    """Seconds from start to end, once it is over."""
+    return (run.ended_at - run.started_at).total_seconds() if run.started_at and run.ended_at else None
 
 
 def _contract(run: Run | None) -> dict[str, Any]:
