@@ -32,6 +32,7 @@ def trial_document(trial: TrialStory | None) -> dict[str, Any] | None:
         "rows": [_row(row) for row in trial.rows],
         "finding": message(outcome.finding),
         "over": trial.over,
+        "awaits_choice": trial.awaits_choice,
         "groups": trial.groups,
         "ran": outcome.ran,
         "ended": outcome.ended,

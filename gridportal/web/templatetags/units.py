@@ -27,6 +27,7 @@ STATE_MARKS: Mapping[str, tuple[str, str]] = {
     "placing": ("◔", "wait"),
     "waiting": ("◷", "risk"),
     "trial": ("◒", "wait"),
+    "choice": ("◷", "risk"),
     "starting": ("◑", "wait"),
     "running": ("●", "good"),
     "moving": ("◐", "wait"),
@@ -240,10 +241,11 @@ def moment(value: datetime | None) -> SafeString | str:
 
 
 @register.filter
-def state(value: str) -> SafeString:
-    """The state of a job or of a run: its mark, its word, its tone."""
+def state(value: str, label: str = "") -> SafeString:
+    """The state of a job or of a run: its mark, its word or other words for it, its tone."""
     mark, tone = STATE_MARKS.get(value, ("?", "wait"))
-    return format_html('<span class="state {}"><span aria-hidden="true">{}</span> {}</span>', tone, mark, value)
+    shown = label or value
+    return format_html('<span class="state {}"><span aria-hidden="true">{}</span> {}</span>', tone, mark, shown)
 
 
 @register.filter

@@ -14,7 +14,7 @@ STATES = (
     ("queued", "accepted; a worker starts on it within seconds"),
     ("placing", "the network is measured and nodes are chosen"),
     ("waiting", "no placement is possible now; its page says why and what to do"),
-    ("trial", "its skeleton runs on the candidate groups, one of which will be taken"),
+    ("trial", "its skeleton runs on the candidate groups, or a person is to take one of them; its page says which"),
     ("starting", "nodes are chosen; the program is being started"),
     ("running", "the program runs"),
     ("moving", "it is taken out of its queue, or stopped, to start on other nodes"),

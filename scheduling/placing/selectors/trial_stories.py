@@ -8,9 +8,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core.states import JobState
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.placing.models import Placement
+from scheduling.skeletons.core.trial_budget import running_time
 from scheduling.skeletons.core.trial_record import NO_OUTCOME
 from scheduling.skeletons.core.trial_story import TrialStory, TriedGroup
 from scheduling.skeletons.models import SkeletonRun
@@ -43,23 +45,36 @@ def trial(placement: Placement | None) -> TrialStory | None:
         return TrialStory(untried=placement.trial.untried)
     plan, outcome = placement.plan, placement.trial.outcome or NO_OUTCOME
     runs = list(SkeletonRun.objects.filter(placement=placement).defer("script").order_by("candidate"))
+    over = placement.trial.outcome is not None
     own = next((run.predicted for run in runs if run.candidate == outcome.taken), None)
     return TrialStory(
         rows=tuple(_group(run, outcome.taken, plan.groups[0], own) for run in runs),
         outcome=outcome,
-        over=placement.trial.outcome is not None,
+        over=over,
         groups=len(plan.groups),
         spent=_spent(runs) if outcome.spent is None else outcome.spent,
         budget=plan.budget,
         application=plan.application,
         override=override(placement),
+        awaits_choice=not over and awaits_choice(placement.job),
     )
 
 
+def awaits_choice(job: Job) -> bool:
+    """Whether its groups are tried and nothing of it runs until a person has taken one."""
+    return job.state == JobState.TRIAL and job.reason.code is Code.TRIAL_AWAITS
+
+
+def jobs_awaiting_choice() -> int:
+    """How many jobs wait for a person who takes one of their groups."""
+    reasons = Job.objects.filter(state=JobState.TRIAL, by_hand=True).order_by().values_list("reason", flat=True)
+    return sum(1 for reason in reasons if reason.code is Code.TRIAL_AWAITS)
+
+
 def _spent(runs: Sequence[SkeletonRun]) -> float:
-    """Seconds since the first was handed over."""
-    began = [run.handed_at for run in runs if run.handed_at]
-    return (timezone.now() - min(began)).total_seconds() if began else 0.0
+    """Seconds in which skeletons ran until now."""
+    now = timezone.now()
+    return running_time((run.started_at, run.ended_at or now) for run in runs if run.started_at)
 
 
 def _group(run: SkeletonRun, taken: int | None, selection: int, own: float | None) -> TriedGroup:

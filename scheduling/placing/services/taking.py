@@ -31,7 +31,7 @@ from scheduling.runs.services.steps import advance_run
 from scheduling.skeletons.core import trial_rounds
 from scheduling.skeletons.core.best_prediction import BestPrediction
 from scheduling.skeletons.core.skeleton_run_states import SkeletonState
-from scheduling.skeletons.core.trial_budget import Account, Attempt, Cause, account
+from scheduling.skeletons.core.trial_budget import Account, Attempt, Cause, account, running_time
 from scheduling.skeletons.core.trial_reasons import finding, group_reason
 from scheduling.skeletons.core.trial_record import NO_OUTCOME, Outcome, Trial
 from scheduling.skeletons.models import SkeletonRun
@@ -189,9 +189,8 @@ def _copied(old: Placement, decision: Decision, why: Reason) -> Placement:
 
 
 def _account(placement: Placement, rows: Sequence[SkeletonRun]) -> Account:
-    """What the trial came to, until now."""
-    began = [row.handed_at for row in rows if row.handed_at]
-    spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
+    """What the trial came to. Waiting, for nodes or for a person, is no part of it."""
+    spent = running_time((row.started_at, row.ended_at) for row in rows if row.started_at and row.ended_at)
     attempts = [Attempt(_ran(row), row.predicted is not None, row.state == SkeletonState.FAILED) for row in rows]
     return account(attempts, spent, placement.plan.budget)
 

@@ -8,8 +8,8 @@ more is left, what may run now is handed over, and when nothing is open a group 
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -130,6 +130,12 @@ def _await_choice(job: Job, reason: Reason) -> None:
         release(job, reason=reason)
 
 
+def _kind(row: SkeletonRun) -> Hashable:
+    """What a prediction on a group comes from: which skeleton, who plays it, and how many ranks share each node, whose
+    messages no estimate counts."""
+    return row.skeleton_id, row.player.code, tuple(sorted(Counter(row.nodes).values()))
+
+
 class _Trial:
     """The trial of one job that this worker has leased. Groups are counted as in its plan."""
 
@@ -206,7 +212,8 @@ class _Trial:
         planned, running = self._in(SkeletonState.PLANNED), self._going
         if why := self._whole_reason():
             return dict.fromkeys([*planned, *running], why) | self._wanted()
-        cannot = trial_rounds.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
+        kinds = [_kind(row) for row in self.rows]
+        cannot = trial_rounds.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates, kinds)
         lost = {group: _Why(Cause.CANNOT_WIN, reason) for group, reason in cannot.items()}
         slow = trial_rounds.too_slow(self._running_for(running), self._took)
         lost |= dict.fromkeys(slow, _Why(Cause.SLOWER, Reason.of(Code.SLOWER_ALREADY)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 Pair = tuple[int, int]
@@ -43,7 +44,7 @@ class Attempt:
 @dataclass(frozen=True)
 class Account:
     """What a trial came to. Of `groups`, the skeleton `ran` on so many, `ended` on so many, and so many can be
-    `compared`. `spent` and `budget` in seconds."""
+    `compared`. `spent` (for which a skeleton ran at all) and `budget` in seconds."""
 
     groups: int
     ran: int
@@ -75,6 +76,21 @@ def account(attempts: Sequence[Attempt], spent: float, budget: float) -> Account
     compared = len(ended) + len(slower)
     ran = sum(one.ended or one.ran > 0 for one in attempts)
     return Account(len(attempts), ran, len(ended), compared if compared > 1 else 0, spent, budget)
+
+
+def running_time(runs: Iterable[tuple[datetime, datetime]]) -> float:
+    """Seconds in which at least one of the runs, each from begin to end, ran; those between them count nothing.
+
+    >>> at = [datetime(2026, 3, 1, 12, 0, second) for second in (0, 4, 6, 30, 31)]
+    >>> running_time([(at[0], at[2]), (at[1], at[2]), (at[3], at[4])])
+    7.0
+    """
+    seconds, until = 0.0, None
+    for began, ended in sorted(runs):
+        begin = began if until is None else max(began, until)
+        if ended > begin:
+            seconds, until = seconds + (ended - begin).total_seconds(), ended
+    return seconds
 
 
 def budget(application: float, most: float, share: float) -> float:

@@ -7,7 +7,7 @@ are ours, as is the time budget (`trial_budget`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -148,25 +148,33 @@ def estimate(work: Sequence[float], sizes: NDArray[np.float64], rates: Mapping[P
 
 
 def hopeless(
-    planned: Iterable[int], predicted: Mapping[int, float], bounds: Sequence[float], estimates: Sequence[float]
+    planned: Iterable[int],
+    predicted: Mapping[int, float],
+    bounds: Sequence[float],
+    estimates: Sequence[float],
+    kinds: Sequence[Hashable],
 ) -> dict[int, Reason]:
     """Planned groups that cannot win any more, each with the reason; none before two were tried, for one alone is no
     comparison.
 
     One whose lower bound is not below the best prediction so far; and one that loses even if its estimate is as much
     too high as the most exaggerated so far and the best gets worse by the whole spread between prediction and estimate
-    that was seen.
+    that was seen. Seen: on groups of the same kind, of which there must be two. `kinds` says of each group what its
+    prediction and its estimate come from: how far those of another program, of another player or of ranks that share
+    nodes in another way are apart tells nothing about it.
 
-    >>> hopeless([2], {0: 10.0, 1: 12.0}, [1.0, 1.0, 11.0], [9.0, 11.0, 12.0])[2].facts
+    >>> hopeless([2], {0: 10.0, 1: 12.0}, [1.0, 1.0, 11.0], [9.0, 11.0, 12.0], "aaa")[2].facts
     {'seconds': 11.0}
+    >>> hopeless([2], {0: 5.0, 1: 5.5}, [1.0, 1.0, 1.0], [1.0, 1.0, 4.0], "aab")
+    {}
     """
     if len(predicted) < 2:
         return {}
     best = min(predicted.values())
-    ratios = [value / estimates[group] for group, value in predicted.items() if estimates[group] > 0]
-    least, spread = (min(ratios), max(ratios) / min(ratios)) if len(ratios) > 1 else (0.0, 1.0)
     lost = {}
     for group in planned:
+        alike = [each for each in predicted if kinds[each] == kinds[group]]
+        least, spread = _ratios([predicted[each] / estimates[each] for each in alike if estimates[each] > 0])
         if bounds[group] >= best:
             lost[group] = Reason.of(Code.TAKES_AT_LEAST, seconds=bounds[group])
         elif estimates[group] * least > best * spread:
@@ -193,6 +201,11 @@ def winner(predicted: Mapping[int, float]) -> int | None:
     (1, None)
     """
     return min(sorted(predicted), key=predicted.__getitem__, default=None)
+
+
+def _ratios(found: Sequence[float]) -> tuple[float, float]:
+    """The least of the ratios, and how many times as much the greatest is; of less than two nothing is expected."""
+    return (min(found), max(found) / min(found)) if len(found) > 1 and min(found) > 0 else (0.0, 1.0)
 
 
 def _sent(routes: Routes, group: Sequence[str], edges: Sequence[Pair]) -> dict[int, float]:

@@ -36,7 +36,7 @@ class TriedGroup:
 class TrialStory:
     """A trial until now, or `untried`: why there is none. groups: how many were to be tried. outcome: what came of it,
     empty while it goes on. spent, budget and application (what that took where it was traced) in seconds. override: who
-    took another candidate, as REST has it."""
+    took another candidate, as REST has it. awaits_choice: all groups are tried, and a person is to take one."""
 
     untried: Reason = NOTHING
     rows: tuple[TriedGroup, ...] = ()
@@ -47,6 +47,7 @@ class TrialStory:
     budget: float = 0.0
     application: float = 0.0
     override: Mapping[str, object] | None = None
+    awaits_choice: bool = False
 
     @property
     def overrun(self) -> float:

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from gridportal.base.errors import InputError
-from gridportal.base.reasons import Code
+from gridportal.base.reasons import Code, Reason
 from monitoring.telemetry.services import sweeps
 from scheduling import tasks
 from scheduling.jobs.models import JobEvent
@@ -23,7 +23,9 @@ from scheduling.placing.models import Decision
 from scheduling.placing.selectors import rooms
 from scheduling.placing.services import rounds, submission, taking, trial_steps, trials
 from scheduling.placing.services.preview import preview
+from scheduling.reports.report_tabs import TABS
 from scheduling.skeletons.models import SkeletonRun
+from scheduling.usage.ranges import recent
 from tests.markup import markup
 from tests.scheduling.placing.trial_grid import end_skeletons, keep_skeleton, states, time_passes, to_starting
 
@@ -228,6 +230,7 @@ def test_a_backend_that_ends_a_skeleton_in_time_has_not_made_it_fail(in_turn, fa
 
 
 def test_a_trial_that_took_too_long_says_so(tried, fake_grid):
+    tasks.poll_runs()  # that they run
     time_passes(tried, 500.0)
     for _ in range(3):
         tasks.poll_runs()
@@ -374,6 +377,37 @@ def test_a_job_waits_for_the_choice_of_a_person_who_is_told_once(by_hand, fake_g
     trial_steps.advance_trials()
     by_hand.refresh_from_db()
     assert (by_hand.state, " ".join(by_hand.runs.get().placement.nodes)) == ("starting", third)
+
+
+def test_waiting_for_a_choice_is_told_in_words_and_is_no_time_of_the_trial(by_hand, client_as, people):
+    time_passes(by_hand, 300.0)
+    for row in SkeletonRun.objects.filter(job=by_hand):  # side by side, for four seconds
+        SkeletonRun.objects.filter(pk=row.pk).update(started_at=row.ended_at - timedelta(seconds=4))
+    JobEvent.objects.filter(job=by_hand, from_state="trial").update(at=timezone.now() - timedelta(seconds=300))
+    page = markup(client_as("user").get(f"/jobs/{by_hand.pk}/"))
+    assert page.count("waits for a choice") == 2, "beside the title, and in the times"
+    assert "no skeleton runs any more" in page
+    assert "The skeleton runs on each group" not in page
+    assert client_as("user").get(f"/api/jobs/{by_hand.pk}/placement").json()["trial"]["awaits_choice"] is True
+    report = TABS["slowdown"].sections(people["manager"], recent(timedelta(days=1)))
+    told = {each.key: each for each in report}["trials"]
+    assert told.finding.endswith("1 job has its groups tried and waits for a person to take one now.")
+    taking.take_candidate(people["user"], by_hand, 1, "it is next to my disks")
+    trial_steps.advance_trials()
+    outcome = by_hand.placements.get().trial.outcome
+    assert outcome.spent == pytest.approx(4.0, abs=0.5)
+    assert outcome.overrun == 0
+
+
+def test_a_group_is_not_given_up_for_what_groups_of_another_kind_exaggerate(submit, fake_grid, application):
+    """Two groups are tried, in turn; of the third nobody knows how far its estimate is off."""
+    job = submit(2)
+    rows = [SkeletonRun(job=job, nodes=nodes) for nodes in (["n1", "n1"], ["n2", "n2"], ["n1", "n2"])]
+    kinds = [trial_steps._kind(row) for row in rows]
+    assert kinds[0] == kinds[1] != kinds[2]
+    rows[0].skeleton = keep_skeleton(application)
+    rows[1].player = Reason.of(Code.PLAYED_IN_C, mpi="MPICH")
+    assert len({trial_steps._kind(row) for row in rows}) == 3
 
 
 def test_without_a_choice_it_starts_on_the_fastest_group_in_the_end(by_hand, settings):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from datetime import UTC, datetime, timedelta
 
+from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.models import JobEvent
 from scheduling.pages.charts.timeline import timeline
 
@@ -40,3 +41,19 @@ def test_of_a_job_that_began_anew_the_last_start_is_that_of_its_program() -> Non
 
 def test_a_start_before_the_portal_heard_of_it_is_put_in_order() -> None:
     assert stays(0.5, ("starting", 1.0), ("running", 3.0)) == [("starting", 0.0), ("running", 12.0)]
+
+
+def test_a_job_that_waits_for_a_choice_is_no_trial_any_more() -> None:
+    awaits = Reason.of(Code.TRIAL_AWAITS, groups=3, until="2026-11-26T20:10:00+00:00")
+    events = [
+        JobEvent(from_state="placing", to_state="trial", at=at(0)),
+        JobEvent(from_state="trial", to_state="trial", at=at(20), reason=awaits),
+        JobEvent(from_state="trial", to_state="starting", at=at(80)),
+    ]
+    found = timeline(events, at(82))
+    assert [(step.label, step.seconds) for step in found] == [
+        ("trial", 20.0),
+        ("waits for a choice", 60.0),
+        ("starting", 2.0),
+    ]
+    assert timeline(events[:2], at(82))[-1].open

@@ -126,13 +126,27 @@ def test_estimates_and_bounds_come_from_work_bytes_and_rates() -> None:
 )
 def test_a_bound_never_leaves_out_the_best_group(bounds: list[float], actual: list[float]) -> None:
     real = [max(pair) for pair in zip(bounds, actual, strict=True)]
-    lost = trial_rounds.hopeless([2, 3], {0: real[0], 1: real[1]}, bounds, real)
+    lost = trial_rounds.hopeless([2, 3], {0: real[0], 1: real[1]}, bounds, real, "aaaa")
     best = min(range(4), key=lambda group: (real[group], group))
     assert best not in lost
 
 
 def test_nothing_is_left_out_before_two_groups_were_tried() -> None:
-    assert trial_rounds.hopeless([1, 2], {0: 1.0}, [1.0, 11.0, 12.0], [1.0, 20.0, 20.0]) == {}
+    assert trial_rounds.hopeless([1, 2], {0: 1.0}, [1.0, 11.0, 12.0], [1.0, 20.0, 20.0], "aaa") == {}
+
+
+def test_what_predictions_of_another_kind_exaggerate_tells_nothing_about_a_group() -> None:
+    """Ranks that share a node send what no estimate counts: their predictions are 5 times their estimates. Scaled by
+    that, the group whose ranks are apart would take 831 s or more and never be tried, though it takes 170 s."""
+    predicted, estimates = {0: 200.0, 1: 204.0}, [40.0, 40.0, 166.2, 166.2]
+    lost = trial_rounds.hopeless([2, 3], predicted, [1.0] * 4, estimates, ["shared", "shared", "apart", "shared"])
+    assert list(lost) == [3], "the fourth is of the kind of those that were tried"
+    assert lost[3].facts == {"seconds": 831.0}
+
+
+def test_one_group_of_its_kind_gives_no_ratio_but_bounds_hold_for_every_kind() -> None:
+    predicted, estimates, bounds = {0: 200.0, 1: 204.0}, [40.0, 40.0, 166.2, 166.2], [1.0, 1.0, 1.0, 200.0]
+    assert list(trial_rounds.hopeless([2, 3], predicted, bounds, estimates, ["one", "two", "two", "three"])) == [3]
 
 
 @given(
@@ -143,7 +157,7 @@ def test_when_estimates_err_as_was_seen_the_best_is_tried(estimates: list[float]
     """The spread of what was tried is the error of what was not."""
     low, high = sorted(factors[:2])
     real = [e * min(max(f, low), high) for e, f in zip(estimates, factors, strict=True)]
-    lost = trial_rounds.hopeless([2, 3, 4], {0: real[0], 1: real[1]}, [0.0] * 5, estimates)
+    lost = trial_rounds.hopeless([2, 3, 4], {0: real[0], 1: real[1]}, [0.0] * 5, estimates, "aaaaa")
     best = min(real)
     assert all(real[group] >= best * (1 - 1e-9) for group in lost)
     assert not lost or min(real[group] for group in lost) >= min(real[0], real[1]) * (1 - 1e-9)
