@@ -10,15 +10,15 @@ from gridportal.web.templatetags.units import duration
 from scheduling.jobs.core.units import hours_text, share_text
 from scheduling.reports.report_section import Cell, Chart, Head, Seconds, Section
 from scheduling.reports.use_cells import counted
-from scheduling.usage.core.prediction_quality import PredictionQuality
+from scheduling.usage.core.prediction_quality import KEPT, PredictionQuality
 from scheduling.usage.ranges import Slowdown
 
 _HOUR = 3600.0
 #: What was predicted, by who did, and of what.
 _PREDICTED = {
-    "contracts": ("time of phases, by contracts", "run"),
-    "skeletons": ("time of the program on the group taken, by skeletons", "run"),
-    "moves": ("time to the end of a job that is moved", "move"),
+    "contracts": ("the time of phases, by contracts", "run"),
+    "skeletons": ("the time of the program on the group taken, by skeletons", "run"),
+    "moves": ("the time to the end of a job that is moved", "move"),
 }
 _NO_CONTRACTS = (
     "No run of this time had a contract, so nobody knows what was lost. A run gets one when its program reports its "
@@ -32,6 +32,17 @@ _NO_PREDICTIONS = (
     "No prediction of this time can be judged yet. Contracts, skeletons and moves predict; they are judged when their "
     "jobs have ended well."
 )
+_NOISE = share_text(KEPT)
+_SLOWDOWN_NOTE = (
+    f"A run that takes up to {_NOISE} longer than its contract promised has kept its promise: as much is noise. "
+    "Node-hours lost are those of every run that took longer, and nothing is subtracted from them. Avoided is "
+    "predicted, each job against itself, with its own program, parameters, cluster and number of nodes: nobody can run "
+    "a job twice at one time."
+)
+_TRIALS_NOTE = (
+    "Time spent: while skeletons ran. Time for which a job waited for nodes, in the line or for a person's choice does "
+    "not count. Time won: on the group that was taken, against the group that the selection alone would have taken."
+)
 _NO_ERROR = "No run shows yet how far such predictions are off."
 
 
@@ -43,24 +54,31 @@ def brought_sections(slowdown: Slowdown, qualities: Mapping[str, PredictionQuali
 def _slowdown(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> Section:
     heads = (Head("what", "What"), Head("count", "Of", Cell.NUMBER), Head("node_hours", "Node-hours", Cell.NUMBER))
     values = [
-        ("suffered: beyond what contracts promised", found.slow, round(found.suffered / _HOUR, 4)),
+        ("lost: beyond what contracts promised", found.slow, round(found.suffered / _HOUR, 4)),
+        (f"lost in runs more than {_NOISE} late", found.late, round(found.late_suffered / _HOUR, 4)),
         ("avoided by trying candidate groups, predicted", found.trials, round(found.by_trials / _HOUR, 4)),
         ("avoided by moves, after their cost", found.moves, round(found.by_moves / _HOUR, 4)),
     ]
-    chart = Chart("Node-hours", ("lost", "avoided by trials", "avoided by moves"), tuple(row[2] for row in values))
+    bars = (values[0], *values[2:])
+    chart = Chart("Node-hours", ("lost", "avoided by trials", "avoided by moves"), tuple(row[2] for row in bars))
     has_any = any(value for _, _, value in values)
-    note = "Avoided is predicted: nobody can run the same job twice at one time." if has_any else ""
     shown = tuple(values) if has_any or found.runs else ()
     finding = f"{_lost(found, qualities)}{_avoided(found, qualities)}"
+    note = _SLOWDOWN_NOTE if shown else ""
     return Section("slowdown", "Slowdown suffered and avoided", finding, heads, shown, note, chart if has_any else None)
 
 
 def _lost(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> str:
     if not found.runs:
         return _NO_CONTRACTS
-    lost = f"lost {hours_text(found.suffered / _HOUR)} node-hours"
-    sentence = f"{found.slow} of {counted(found.runs, 'run')} with a contract took longer than promised and {lost}"
-    return f"{sentence}{_off(qualities.get('contracts'), 'run', '; promises were off by')}."
+    its = "its promise" if found.runs == 1 else "their promise"
+    kept = f"{found.kept} of {counted(found.runs, 'run')} with a contract kept {its}, to within {_NOISE}"
+    off = _off(qualities.get("contracts"), "run", "; promises were off by")
+    if not found.slow:
+        return f"{kept}, and none took longer{off}."
+    took = f"{counted(found.slow, 'run')} took longer than promised and lost {hours_text(found.suffered / _HOUR)}"
+    late = f"of which {hours_text(found.late_suffered / _HOUR)} in runs more than {_NOISE} late"
+    return f"{kept}. {took} node-hours, {late}{off}."
 
 
 def _avoided(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> str:
@@ -69,7 +87,7 @@ def _avoided(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> str
     if found.trials:
         parts.append(f"choosing by trials avoided {_hours_of(found.by_trials, found.trials, 'job')}")
     if found.moves:
-        off = _off(qualities.get("moves"), "move", ", predictions were off by")
+        off = _off(qualities.get("moves"), "move", ", such predictions were off by")
         parts.append(f"moves avoided {_hours_of(found.by_moves, found.moves, 'move')}{off}")
     words = "; ".join(parts)
     return f" {words[:1].upper()}{words[1:]}." if parts else ""
@@ -91,20 +109,29 @@ def _trials(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> Sect
     values = (
         ("spent on trying groups", found.tried, Seconds(round(found.spent, 1))),
         ("won, as predicted, where the first choice was tried too", found.compared, Seconds(round(found.won, 1))),
+        ("waiting now for a person to take a group", found.awaiting, None),
     )
-    note = "Time won: on the group that was taken, against the group that the selection alone would have taken."
-    if not found.tried:
-        return Section("trials", "Trials: time spent and time won", _NO_TRIALS, heads, ())
-    return Section("trials", "Trials: time spent and time won", _of_trials(found, qualities), heads, values, note)
+    parts = [_of_trials(found, qualities)] if found.tried else []
+    parts += [_awaiting(found.awaiting)] if found.awaiting else []
+    finding, has_any = " ".join(parts) or _NO_TRIALS, bool(parts)
+    title, note = "Trials: time spent and time won", _TRIALS_NOTE if has_any else ""
+    return Section("trials", title, finding, heads, values if has_any else (), note)
+
+
+def _awaiting(count: int) -> str:
+    has = "has its groups tried and waits" if count == 1 else "have their groups tried and wait"
+    return f"{counted(count, 'job')} {has} for a person to take one now."
 
 
 def _of_trials(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> str:
     spent = f"Trying the groups of {counted(found.tried, 'job')} took {duration(found.spent)}"
     if not found.compared:
         return f"{spent}. In none of them was the first choice tried too, so nobody knows what was won."
-    won = f"and was predicted to save {duration(found.won)} in {counted(found.compared, 'job')} of them"
+    of_them = "" if found.compared == found.tried else f" in {found.compared:,} of these jobs"
+    taken = "the group that was taken is" if found.compared == 1 else "the groups that were taken are"
+    won = f"{taken} predicted to save {duration(found.won)}{of_them}"
     off = _off(qualities.get("skeletons"), "run", " Such predictions were off by")
-    return f"{spent} {won}.{f'{off}.' if off else f' {_NO_ERROR}'}"
+    return f"{spent}; {won}.{f'{off}.' if off else f' {_NO_ERROR}'}"
 
 
 def _predictions(found: Mapping[str, PredictionQuality]) -> Section:
@@ -117,10 +144,8 @@ def _predictions(found: Mapping[str, PredictionQuality]) -> Section:
     )
     shown = [(*_PREDICTED[name], each) for name, each in found.items() if each.count]
     values = tuple(_row(words, each) for words, _, each in shown)
-    parts = [
-        f"{share_text(each.error or 0.0)} for the {words} ({counted(each.count, of)})" for words, of, each in shown
-    ]
-    finding = f"In the median predictions were off by {'; '.join(parts)}." if parts else _NO_PREDICTIONS
+    parts = [f"{share_text(each.error or 0.0)} for {words}, {counted(each.count, of)}" for words, of, each in shown]
+    finding = f"Half of the predictions were off by at most: {'; '.join(parts)}." if parts else _NO_PREDICTIONS
     note = (
         "Errors are shares of the predicted time. Close: off by at most 10 %. Judged are the runs of this time that "
         "ended well, and moves whose job is over."

@@ -16,6 +16,8 @@ _MOST_LABELS = 8
 #: More bars than these have their labels aslant.
 _MOST_UPRIGHT = 6
 _LONGEST = 16
+#: The width of a letter, in points.
+_LETTER = 5
 _ASLANT = 20  # degrees
 _GAP = 0.35  # of the room of a bar
 
@@ -115,8 +117,9 @@ def _bars(canvas: Any, chart: Chart, frame: _Frame) -> None:
         left, height = frame.left + room * (at + _GAP / 2), frame.up(value) - frame.bottom
         canvas.rect(left, frame.bottom, room * (1 - _GAP), height, stroke=0, fill=1)
     canvas.setFillColor(_colour(_INK))
+    most = max(_LONGEST, int(room // _LETTER)) if len(chart.names) <= _MOST_UPRIGHT else _LONGEST
     for at, name in enumerate(chart.names):
-        _label(canvas, _short(name), frame.left + room * (at + 0.5), frame.bottom - 10, len(chart.names))
+        _label(canvas, _short(name, most), frame.left + room * (at + 0.5), frame.bottom - 10, len(chart.names))
 
 
 def _label(canvas: Any, text: str, x: float, y: float, count: int) -> None:
@@ -130,8 +133,8 @@ def _label(canvas: Any, text: str, x: float, y: float, count: int) -> None:
     canvas.restoreState()
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+def _short(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _colour(text: str) -> Any:

@@ -54,7 +54,7 @@ def change(now: float | None, then: float | None) -> float | None:
 
 def _finding(name: str, now: float | None, then: float | None) -> str:
     if now is None or then is None:
-        return f"{name}: cannot be compared, since one of the two times has none."
+        return f"{name.removesuffix(', %')} cannot be compared: one of the two times has no such figure."
     words, share = name[:1].lower() + name[1:], name.removesuffix(", %")
     figures = f"{figure_text(now)} {words} after {figure_text(then)} in as long a time before"
     if share != name:

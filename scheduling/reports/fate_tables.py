@@ -14,7 +14,7 @@ from scheduling.reports.use_cells import counted, slowdown, waiting
 from scheduling.reports.use_tables import compared_use
 from scheduling.usage import period_sums
 from scheduling.usage.core.logarithmic_histogram import bucket
-from scheduling.usage.core.use_parts import Figures, UsePart, together
+from scheduling.usage.core.use_parts import CANCELLED_EARLY, Figures, UsePart, together
 from scheduling.usage.ranges import Range
 
 #: Up to how many seconds a band of waiting goes, and its name.
@@ -36,7 +36,7 @@ def fate_sections(person: User, span: Range) -> list[Section]:
     whole = together(figures for key, figures in found.items() if key.part is UsePart.WHOLE)
     failures: dict[str, Figures] = {}
     for key, figures in found.items():
-        if key.part is UsePart.FAILURE:
+        if key.part is UsePart.FAILURE and key.name != CANCELLED_EARLY:
             failures.setdefault(key.name, Figures()).add(figures)
     return [compared_use(person, span), _waiting(whole), _failures(failures, whole)]
 
@@ -53,13 +53,16 @@ def _waiting(whole: Figures) -> Section:
     if total:
         median, high = (Head("", "", Cell.SECONDS).text(waiting(whole, share)) for share in (0.5, 0.95))
         finding = (
-            f"Of {counted(total, 'job')} that ended half waited {median} at most, 19 of 20 waited {high} at most; "
+            f"Of {counted(total, 'job')} that ended, half waited {median} at most and 19 of 20 waited {high} at most; "
             f"the median slowdown is {slowdown(whole):,.2f}."
         )
     chart = Chart("Jobs", tuple(names), tuple(float(bands[name]) for name in names)) if total else None
     note = ""
     if total:
-        note = "From submission to the start of the first run, without the time for which a job was held back."
+        note = (
+            "From submission to the start of the first run, without the time for which a job was held back. Slowdown: "
+            "the time from submission to end, divided by the time of running; 1 is a job that never waited."
+        )
         note += _held_back(whole)
     return Section("waiting", "Waiting", finding, heads, values, note, chart)
 

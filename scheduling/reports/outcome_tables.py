@@ -9,15 +9,23 @@ from gridportal.web.templatetags.units import mbit_text
 from scheduling.jobs.core.units import share_text
 from scheduling.reports.brought_tables import brought_sections
 from scheduling.reports.compared import SECONDS, Figure, compared
+from scheduling.reports.random_tables import random_section
 from scheduling.reports.report_section import Cell, Chart, Head, Seconds, Section
 from scheduling.reports.use_cells import counted
 from scheduling.rescheduling.core.decision_states import DecisionState
+from scheduling.rescheduling.core.hindsight import Hindsight, MovesSum
 from scheduling.rescheduling.decision_messages import moved_summary
 from scheduling.usage import ranges
+from scheduling.usage.core.prediction_quality import KEPT
 from scheduling.usage.predictions import prediction_qualities
 from scheduling.usage.ranges import LinkUse, MovesReport, Range, Slowdown
 
 _HOUR = 3600.0
+_MOVES_NOTE = (
+    "Right: the job ended sooner by it, by more than 5 % of the time that staying would have taken; wrong: later by "
+    "more; even: between the two. Verified: the job is over, and what the move brought is known. Gains are shares of "
+    "the time that staying would have taken, after the cost of the move."
+)
 _NO_MOVES = (
     "No move was weighed in this time. Moves are weighed for jobs that have a contract and an application that can be "
     "stopped with a checkpoint."
@@ -33,9 +41,11 @@ def network_sections(person: User, span: Range) -> list[Section]:
 
 def slowdown_sections(person: User, span: Range) -> list[Section]:
     """Slowdown suffered and avoided, and how far predictions were off."""
-    found, then = ranges.slowdown(span), ranges.slowdown(span.before)
+    judged = ranges.judged_runs(span)
+    found, then = ranges.slowdown(span, judged), ranges.slowdown(span.before, ranges.judged_runs(span.before))
     kept = compared(_slowdown_figures(found), _slowdown_figures(then), span.before)
-    return [kept, *brought_sections(found, prediction_qualities(span))]
+    slowdown, trials, predictions = brought_sections(found, prediction_qualities(span, judged))
+    return [kept, slowdown, trials, random_section(span), predictions]
 
 
 def move_sections(person: User, span: Range) -> list[Section]:
@@ -58,7 +68,7 @@ def _slowdown_figures(found: Slowdown) -> list[Figure]:
     return [
         Figure("Node-hours lost", round(found.suffered / _HOUR, 3)),
         Figure("Runs with a contract", found.runs),
-        Figure("Runs that took longer", found.slow),
+        Figure(f"Promises kept, to within {share_text(KEPT)}", found.kept),
         Figure("Node-hours avoided by trials", round(found.by_trials / _HOUR, 3)),
         Figure("Node-hours avoided by moves", round(found.by_moves / _HOUR, 3)),
     ]
@@ -69,6 +79,7 @@ def _move_figures(found: MovesReport) -> list[Figure]:
         Figure("Moves weighed", sum(found.states.values())),
         Figure("Moves verified", found.states.get(DecisionState.VERIFIED, 0)),
         Figure("Approved by people", found.by_people),
+        Figure("Overridden by people", found.overridden),
         Figure("Right", found.turned_out.right),
         Figure("Wrong", found.turned_out.wrong),
         Figure("Time saved", round(found.turned_out.saved, 1), SECONDS),
@@ -105,28 +116,51 @@ def _links(found: list[LinkUse]) -> Section:
 
 
 def _moves(found: MovesReport) -> Section:
-    heads = (Head("what", "Decisions"), Head("count", "Number", Cell.NUMBER))
-    values: list[tuple[Any, ...]] = [
-        (state.value, found.states[state.value]) for state in DecisionState if state.value in found.states
-    ]
-    values += [("approved by people", found.by_people), ("overridden: other nodes or count", found.overridden)]
-    values += [("overridden and verified", found.overridden_verified)]
-    turned = found.turned_out
-    values += [("right", turned.right), ("even", turned.even), ("wrong", turned.wrong)]
+    number, changed = Head("count", "Number", Cell.NUMBER), Head("overridden", "Overridden by people", Cell.NUMBER)
+    heads = (Head("what", "Decisions"), number, changed)
+    shown = [(state.value, found.states[state.value]) for state in DecisionState if state.value in found.states]
+    values: list[tuple[Any, ...]] = [(name, count, found.overridden_states.get(name, 0)) for name, count in shown]
+    values += [("approved by people", found.by_people, None)]
+    ways = (Hindsight.RIGHT, Hindsight.EVEN, Hindsight.WRONG)
+    turned, others = found.turned_out, found.overridden_turned_out
+    values += [(way.value, getattr(turned, way.value), getattr(others, way.value)) for way in ways]
     if found.promised is not None and found.real is not None:
         values += [
-            ("gain promised, mean, %", round(100 * found.promised, 1)),
-            ("gain real, mean, %", round(100 * found.real, 1)),
+            ("gain promised, mean, %", round(100 * found.promised, 1), None),
+            ("gain real, mean, %", round(100 * found.real, 1), None),
         ]
-        values += [("time saved", Seconds(round(turned.saved, 1)))]
-    total = sum(found.states.values())
-    finding = moved_summary(turned) or (
-        f"{counted(total, 'move')} weighed; none can be judged before its job is over." if total else _NO_MOVES
-    )
-    shown = [(state.value, found.states[state.value]) for state in DecisionState if state.value in found.states]
+        values += [("time saved", Seconds(round(turned.saved, 1)), Seconds(round(others.saved, 1)))]
     chart = (
         Chart("Decisions", tuple(name for name, _ in shown), tuple(float(count) for _, count in shown))
         if shown
         else None
     )
-    return Section("moves", "Moves, and how they ended", finding, heads, tuple(values), "", chart)
+    note = _MOVES_NOTE if shown else ""
+    return Section("moves", "Moves, and how they ended", _moves_finding(found), heads, tuple(values), note, chart)
+
+
+def _moves_finding(found: MovesReport) -> str:
+    total = sum(found.states.values())
+    if not total:
+        return _NO_MOVES
+    weighed = f"{counted(total, 'move')} {'was' if total == 1 else 'were'} weighed"
+    judged = moved_summary(found.turned_out)
+    parts = [f"{weighed}.", judged] if judged else [f"{weighed}; none can be judged before its job is over."]
+    if found.promised is not None and found.real is not None:
+        parts.append(
+            f"Moves promised a gain of {share_text(found.promised)} in the mean and brought {_signed(found.real)}."
+        )
+    if found.overridden:
+        people = f"People chose other nodes or another count in {counted(found.overridden, 'of them', 'of them')}"
+        parts.append(f"{people}{_overridden_ended(found.overridden_turned_out)}.")
+    return " ".join(parts)
+
+
+def _signed(share: float) -> str:
+    return f"{'−' if share < 0 else ''}{share_text(abs(share))}"
+
+
+def _overridden_ended(turned: MovesSum) -> str:
+    if not turned.verified:
+        return "; none of these can be judged yet"
+    return f"; of these {turned.right} turned out right, {turned.even} even and {turned.wrong} wrong"

@@ -15,8 +15,6 @@ _FONTS = {"Report": "Vera.ttf", "Report-Bold": "VeraBd.ttf"}
 _MARGIN = 48
 #: What a cell leaves free at its left and right together.
 _PADDING = 8
-#: Of a table's width texts have this part at least where they need it.
-_LEAST = 0.25
 #: Of the letters in a table, in points.
 _SIZE = 8
 
@@ -73,17 +71,23 @@ def _table(section: Section, styles: Any, width: float) -> Any:
 
 
 def _widths(section: Section, shown: Sequence[Sequence[str]], width: float) -> list[float]:
-    """Of the columns, `width` together: numbers what they need, so that few cells are broken; texts share the rest."""
-    needed = []
+    """Of the columns, `width` together: numbers what they need, so that few cells are broken; texts share the rest, and
+    where that is too little are broken between words, those most that have most to give."""
+    needed, least = [], []
     for head, cells in zip(section.heads, zip(*shown, strict=True), strict=True):
         in_head = max(_width(word, "Report-Bold") for word in head.label.split())
         needed.append(_PADDING + max(in_head, *(_width(text, "Report") for text in cells)))
+        words = [word for text in cells for word in text.split()] or [""]
+        in_cells = max(_width(word, "Report") for word in words)
+        least.append(needed[-1] if head.number else _PADDING + max(in_head, in_cells))
     texts = [at for at, head in enumerate(section.heads) if not head.number] or list(range(len(needed)))
-    of_texts = sum(needed[at] for at in texts)
-    rest = width - sum(needed) + of_texts
-    if rest < min(of_texts, _LEAST * width):  # too many numbers: all columns give
+    of_texts, spare = sum(needed[at] for at in texts), width - sum(needed)
+    if spare >= 0:
+        return [each * (1 + spare / of_texts) if at in texts else each for at, each in enumerate(needed)]
+    give = sum(needed) - sum(least)
+    if give + spare < 0:  # too many numbers: all columns give
         return [width * each / sum(needed) for each in needed]
-    return [each * rest / of_texts if at in texts else each for at, each in enumerate(needed)]
+    return [each + spare * (each - at_least) / give for each, at_least in zip(needed, least, strict=True)]
 
 
 def _width(text: str, font: str) -> float:

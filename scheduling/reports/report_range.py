@@ -1,4 +1,4 @@
-"""The time of a report: what the address names, the last 30 days unless told otherwise, a year at most."""
+"""The time of a report: what the address names, the last 30 days unless told otherwise, ten years at most."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scheduling.jobs.filters import PRESETS
 from scheduling.usage.ranges import Range
 
 #: What is shown where nobody names a time, and the longest that can be.
-USUAL, LONGEST = "30d", timedelta(days=366)
+USUAL, LONGEST = "30d", timedelta(days=3653)
 #: The times that the tabs offer; a list of jobs has no year.
 REPORT_PRESETS = {**PRESETS, "365d": ("last year", timedelta(days=365))}
 
@@ -31,3 +31,11 @@ def exact_range(values: Mapping[str, Any], since: str) -> Range:
     if begin is None:
         begin = until - REPORT_PRESETS.get(since, REPORT_PRESETS[USUAL])[1]
     return Range(min(max(begin, until - LONGEST), until), until)
+
+
+def range_note(span: Range, values: Mapping[str, Any]) -> str:
+    """What a reader is to know of a long time: that it is shown by month, and what of the asked one is left out."""
+    asked = values.get("start")
+    cut = f" Longer than ten years cannot be shown: what was before {span.begin:%Y-%m-%d} is left out."
+    left_out = cut if asked is not None and asked < span.begin else ""
+    return f"Longer than a year, so it is shown by month, not by day.{left_out}" if span.is_in_months else ""

@@ -58,7 +58,7 @@ def use_cells(each: Figures, whole: Figures) -> tuple[Any, ...]:
 def part_text(each: Figures, whole: Figures) -> str:
     """Node-hours with their share of the whole, in words."""
     part = each.node_time / whole.node_time if whole.node_time else 0.0
-    return f"{hours_text(each.node_time / _HOUR)} node-hours, {share_text(part)}"
+    return f"{hours_text(each.node_time / _HOUR)} node-hours, {share_text(part)} of all"
 
 
 def counted(number: int, word: str, several: str = "") -> str:

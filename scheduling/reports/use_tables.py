@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import accumulate
 from typing import Any
@@ -40,12 +42,13 @@ _HOUR = 3600e6  # microseconds
 #: A chart of a longer time has a point for each week.
 _MOST_DAYS = 100
 Named = Mapping[str, Figures]
+_NO_NODES = "It is known of no job of this time on which nodes it ran."
 _NOTHING = "No job ran in this time; a longer one can be chosen above."
 
 
 def people_sections(person: User, span: Range) -> list[Section]:
     """By day, user, group and project."""
-    found = period_sums.uses(person, span, [UsePart.PERSON, UsePart.PROJECT])
+    found = period_sums.uses(person, span, [UsePart.PERSON, UsePart.PROJECT, UsePart.FAILURE])
     names = _names(User, "username", found, UsePart.PERSON)
     people = _merged(found, UsePart.PERSON, names)
     projects = _merged(found, UsePart.PROJECT, _names(Project, "name", found, UsePart.PROJECT))
@@ -105,7 +108,16 @@ def compared_use(person: User, span: Range, read: tuple[Figures, int] | None = N
     is read already."""
     now = _whole_figures(*(read or period_sums.whole_and_people(person, span)))
     then = _whole_figures(*period_sums.whole_and_people(person, span.before))
-    return compared(now, then, span.before)
+    section = compared(now, then, span.before)
+    early = _cancelled_early(period_sums.cancelled_early(person, span))
+    return replace(section, note=f"{section.note}{early}")
+
+
+def _cancelled_early(count: int) -> str:
+    if not count:
+        return ""
+    was, it = ("was", "it is") if count == 1 else ("were", "they are")
+    return f" {counted(count, 'job')} {was} cancelled before {it.split()[0]} started; {it} in no figure of this page."
 
 
 def _whole_figures(whole: Figures, people: int) -> list[Figure]:
@@ -165,34 +177,54 @@ def _groups(people: Named) -> dict[str, Figures]:
 def _time(person: User, span: Range, whole: Figures, people: int) -> Section:
     days = period_sums.uses_by_day(person, span)
     then = period_sums.uses_by_day(person, span.before, with_spread=False) if span.is_in_days else {}
-    nodes = sum(cluster_nodes().values())
-    values = tuple((day.isoformat(), *use_cells(each, whole)) for day, each in days.items())
-    finding = (
-        f"{counted(whole.jobs, 'job')} of {counted(people, 'person', 'people')} used "
-        f"{hours_text(whole.node_time / _HOUR)} node-hours"
-    )
-    part = whole.node_time / 1e6 / (nodes * span.seconds) if nodes and span.seconds > 0 else None
+    title, head = ("By month", "Month, UTC") if span.is_in_months else ("By day", "Day, UTC")
+    heads = (Head("month" if span.is_in_months else "day", head), *USE)
     if not days:
-        return Section("time", "By day", _NOTHING, (Head("day", "Day, UTC"), *USE), ())
-    finding += f": {share_text(part)} of what the {nodes} nodes could give" if part is not None and part <= 1 else ""
-    busiest = max(days.items(), key=lambda item: item[1].node_time, default=None)
-    finding += f"; most on {_day(busiest[0])}, {hours_text(busiest[1].node_time / _HOUR)}." if busiest else "."
+        return Section("time", title, _NOTHING, heads, ())
+    newest_first = sorted(days.items(), reverse=True)
+    values = tuple((_day_name(day, span), *use_cells(each, whole)) for day, each in newest_first)
+    finding = f"{_used(span, whole, people)}{_busiest(days, span)}"
     chart = _trend(days, then, span) if span.is_in_days else _short_trend(person, span)
-    return Section("time", "By day", finding, (Head("day", "Day, UTC"), *USE), values, NOTE if values else "", chart)
+    return Section("time", title, finding, heads, values, NOTE, chart)
+
+
+def _used(span: Range, whole: Figures, people: int) -> str:
+    nodes = sum(cluster_nodes().values())
+    part = whole.node_time / 1e6 / (nodes * span.seconds) if nodes and span.seconds > 0 else None
+    used = f"used {hours_text(whole.node_time / _HOUR)} node-hours"
+    share = f": {share_text(part)} of what the {nodes} nodes could give" if part is not None and part <= 1 else ""
+    return f"{counted(whole.jobs, 'job')} of {counted(people, 'person', 'people')} {used}{share}"
+
+
+def _busiest(days: Mapping[date, Figures], span: Range) -> str:
+    day, most = max(days.items(), key=lambda item: item[1].node_time)
+    when = f"in {day:%B %Y}" if span.is_in_months else f"on {_day(day)}"
+    return f"; most {when}: {hours_text(most.node_time / _HOUR)}."
+
+
+def _day_name(day: date, span: Range) -> str:
+    return f"{day:%Y-%m}" if span.is_in_months else day.isoformat()
 
 
 def _trend(days: Mapping[date, Figures], then: Mapping[date, Figures], span: Range) -> Chart | None:
-    """Node-hours by day, or by week of a long time, beside those of the time before."""
-    step = 1 if span.seconds <= _MOST_DAYS * 86_400 else 7
-    count = -(-((span.until.date() - span.begin.date()).days + 1) // step)
-    now, before = (
-        _steps(found, begin, step, count) for found, begin in ((days, span.begin), (then, span.before.begin))
-    )
+    """Node-hours by day, by week of a long time or by month of a longer one, beside those of the time before."""
+    starts, starts_before = (_starts(each, span) for each in (span, span.before))
+    now, before = _steps(days, starts), _steps(then, starts_before)
     if not any(now):
         return None
-    names = tuple((span.begin.date() + timedelta(days=step * at)).isoformat() for at in range(count))
-    label = "Node-hours a day" if step == 1 else "Node-hours a week"
-    return Chart(label, names, tuple(now), tuple(before) if any(before) else (), is_line=True)
+    names = tuple(day.isoformat() for day in starts)
+    each = "month" if span.is_in_months else "day" if span.seconds <= _MOST_DAYS * 86_400 else "week"
+    before = [*before, *[0.0] * len(now)][: len(now)]
+    return Chart(f"Node-hours a {each}", names, tuple(now), tuple(before) if any(before) else (), is_line=True)
+
+
+def _starts(shown: Range, span: Range) -> list[date]:
+    """The first days of the steps of `shown`, which are as long as those of `span`."""
+    if span.is_in_months:
+        return list(period_sums.months(shown))
+    step = 1 if span.seconds <= _MOST_DAYS * 86_400 else 7
+    count = -(-((shown.until.date() - shown.begin.date()).days + 1) // step)
+    return [shown.begin.date() + timedelta(days=step * at) for at in range(count)]
 
 
 def _short_trend(person: User, span: Range) -> Chart | None:
@@ -208,11 +240,12 @@ def _short_trend(person: User, span: Range) -> Chart | None:
     return Chart(label, names, tuple(now), tuple(before) if any(before) else (), is_line=True)
 
 
-def _steps(found: Mapping[date, Figures], begin: Any, step: int, count: int) -> list[float]:
-    sums = [0] * count
+def _steps(found: Mapping[date, Figures], starts: Sequence[date]) -> list[float]:
+    """Node-hours of each step; the last one ends with what there is."""
+    sums = [0] * len(starts)
     for day, figures in found.items():
-        at = (day - begin.date()).days // step
-        if 0 <= at < count:
+        at = bisect_right(starts, day) - 1
+        if at >= 0:
             sums[at] += figures.node_time
     return [hours(each) for each in sums]
 
@@ -240,7 +273,7 @@ def _clusters(clusters: Mapping[tuple[str, str], Figures], span: Range, whole: F
     finding = _NOTHING
     if ordered:
         (name, _), each = ordered[0]
-        finding = f"{name} gave most: {part_text(each, whole)}."
+        finding = f"The cluster {name} gave most: {part_text(each, whole)}."
     chart = bars([(name, each) for (name, _), each in ordered])
     note = f"In use: of what all nodes of the cluster could give in this time. {NOTE}" if values else ""
     return Section("clusters", "By cluster", finding, heads, values, note, chart)
@@ -253,7 +286,8 @@ def _sites(sites: Mapping[tuple[str, str], Figures], whole: Figures) -> Section:
     finding = _NOTHING
     if ordered:
         (cluster, site), each = ordered[0]
-        finding = f"{f'{site} of {cluster}' if site else cluster} gave most: {part_text(each, whole)}."
+        where = f"The site {site} of {cluster}" if site else f"What belongs to no site of {cluster}"
+        finding = f"{where} gave most: {part_text(each, whole)}."
     note = f"Sites are those of the topology file. {NOTE}" if values else ""
     return Section("sites", "By site", finding, heads, values, note)
 
@@ -266,11 +300,12 @@ def _nodes(nodes: Mapping[tuple[str, str], Figures], span: Range) -> Section:
         (*place, each.jobs, hours(each.node_time), _in_use(each.node_time, 1, span)) for place, each in ordered
     )
     count = sum(cluster_nodes().values())
-    finding = f"{counted(max(0, count - len(nodes)), 'node')} of {count} had no job."
+    finding = _NO_NODES
     if ordered:
         (_, name), each = ordered[0]
         used = min(1.0, each.node_time / 1e6 / span.seconds) if span.seconds else 0.0
-        finding = f"{name} was used most, {share_text(used)} of the time; {finding}"
+        idle = f"{counted(max(0, count - len(nodes)), 'node')} of {count} had no job"
+        finding = f"Node {name} was used most, {share_text(used)} of the time; {idle}."
     note = "By jobs of the portal alone, as far as it is known on which nodes they ran." if values else ""
     by_name = [(f"{name}, {cluster}", each) for (cluster, name), each in ordered]
     return Section("nodes", "Utilization of nodes", finding, (*place, *shares), values, note, bars(by_name))

@@ -59,6 +59,7 @@ def _use(row: dict[str, Any], runs: list[tuple[Any, ...]], now: datetime) -> Job
         node_count=row["node_count"],
         runs=tuple(_run(row, run, now) for run in runs),
         held_until=row["held_until"],
+        is_cancelled=row["state"] == JobState.CANCELLED,
     )
 
 

@@ -21,7 +21,16 @@ from scheduling.jobs import selectors as jobs
 from scheduling.jobs.models import Job
 from scheduling.usage.core import hourly
 from scheduling.usage.core.packed_counts import unpacked
-from scheduling.usage.core.use_parts import SUMMED, Figures, JobUse, UseKey, UsePart, add_up, together
+from scheduling.usage.core.use_parts import (
+    CANCELLED_EARLY,
+    SUMMED,
+    Figures,
+    JobUse,
+    UseKey,
+    UsePart,
+    add_up,
+    together,
+)
 from scheduling.usage.job_uses import job_uses, sites
 from scheduling.usage.joined_text import JoinedText
 from scheduling.usage.models import PeriodUse, UncountedJob, UseMark
@@ -57,12 +66,21 @@ def uses(person: User, span: Range, parts: Collection[UsePart]) -> Mapping[UseKe
 
 
 def uses_by_day(person: User, span: Range, *, with_spread: bool = True) -> Mapping[date, Figures]:
-    """What all jobs together used on each day, in UTC. Without `with_spread`: nothing of waiting and slowdown."""
+    """What all jobs together used on each day, in UTC; of a time that is shown by month in each month, by its first
+    day. Without `with_spread`: nothing of waiting and slowdown."""
     days: dict[date, Figures] = defaultdict(Figures)
     found = _read(person, span, [UsePart.WHOLE], by_day=True, with_spread=with_spread)
     for (_, day), figures in found.items():
-        days[day].add(figures)
+        days[_first_of_month(day) if span.is_in_months else day].add(figures)
     return dict(sorted(days.items()))
+
+
+def months(span: Range) -> Iterator[date]:
+    """The first day of each month that a time touches."""
+    day, last = _first_of_month(span.begin.date()), (span.until - timedelta(microseconds=1)).date()
+    while day <= last:
+        yield day
+        day = _first_of_month(day + 31 * _DAY)
 
 
 def node_time_by_step(person: User, span: Range, step: timedelta) -> list[int]:
@@ -79,10 +97,17 @@ def whole_and_people(person: User, span: Range) -> tuple[Figures, int]:
 
 def _whole_and_people(person: User, span: Range) -> tuple[Figures, int]:
     if person.role not in jobs.SEES_ALL or not span.is_in_days:  # one look at the jobs has both
-        parts = uses(person, span, [UsePart.WHOLE, UsePart.PERSON])
+        parts = uses(person, span, [UsePart.WHOLE, UsePart.PERSON, UsePart.FAILURE])
         people = {key.name for key in parts if key.part is UsePart.PERSON}
         return _together(parts), len(people)
-    return _together(uses(person, span, [UsePart.WHOLE])), len(_people(span))
+    return _together(uses(person, span, [UsePart.WHOLE, UsePart.FAILURE])), len(_people(span))
+
+
+def cancelled_early(person: User, span: Range) -> int:
+    """How many jobs were cancelled before they started; they are in no other sum."""
+    found = uses(person, span, [UsePart.FAILURE])
+    early = (figures for key, figures in found.items() if key.part is UsePart.FAILURE and key.name == CANCELLED_EARLY)
+    return together(early).jobs
 
 
 def _together(parts: Mapping[UseKey, Figures]) -> Figures:
@@ -223,10 +248,11 @@ def _figures(row: Mapping[str, Any]) -> Figures:
 
 
 def _periods(span: Range, *, by_day: bool) -> Q:
-    """Whole months as such, the days before and after them one by one."""
+    """Whole months as such, the days before and after them one by one. `by_day`: all days, unless they are shown by
+    month."""
     first, last = span.begin.date(), (span.until - timedelta(microseconds=1)).date()
     begin, end = _first_of_month(first + 31 * _DAY if first.day > 1 else first), _first_of_month(last + _DAY)
-    if by_day or begin >= end:
+    if (by_day and not span.is_in_months) or begin >= end:
         return Q(period=PeriodUse.DAY, start__gte=first, start__lte=last)
     months = Q(period=PeriodUse.MONTH, start__gte=begin, start__lt=end)
     before, after = Q(start__gte=first, start__lt=begin), Q(start__gte=end, start__lte=last)

@@ -3,7 +3,7 @@ on, and of moves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scheduling.placing.models import Placement
 from scheduling.rescheduling.core.decision_states import DecisionState
@@ -12,24 +12,17 @@ from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.skeletons.models import SkeletonRun
 from scheduling.usage.core.prediction_quality import PredictionQuality, prediction_quality
-from scheduling.usage.ranges import Range, contracts_of
+from scheduling.usage.ranges import JudgedRun, Range
 
 _BATCH = 2000
 Pairs = Iterator[tuple[float, float]]
 
 
-def prediction_qualities(span: Range) -> dict[str, PredictionQuality]:
-    """By who predicted: "contracts", "skeletons" and "moves". Four statements."""
-    found = {"contracts": _of_contracts(span), "skeletons": _of_skeletons(span), "moves": _of_moves(span)}
+def prediction_qualities(span: Range, judged: Sequence[JudgedRun]) -> dict[str, PredictionQuality]:
+    """By who predicted: "contracts", "skeletons" and "moves". Three statements; `judged`: the runs of that time."""
+    of_contracts = ((each.predicted, each.actual) for each in judged if each.went_well)
+    found = {"contracts": of_contracts, "skeletons": _of_skeletons(span), "moves": _of_moves(span)}
     return {name: prediction_quality(pairs) for name, pairs in found.items()}
-
-
-def _of_contracts(span: Range) -> Pairs:
-    """Seconds of the phases of runs that went well."""
-    rows = contracts_of(span).filter(run__state=RunState.SUCCEEDED).exclude(promised=None)
-    for predicted, actual in rows.values_list("monitor__predicted", "monitor__actual").iterator(chunk_size=_BATCH):
-        if predicted and actual:
-            yield float(predicted), float(actual)
 
 
 def _of_skeletons(span: Range) -> Pairs:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from monitoring.clusters.models import Cluster, Node
@@ -17,10 +19,13 @@ from monitoring.history.selectors.series import history
 from monitoring.status.selectors.picture import picture
 from scheduling.contracts.models import Contract
 from scheduling.placing.models import Placement
+from scheduling.placing.selectors.trial_stories import jobs_awaiting_choice
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.hindsight import MovesSum, summed_up
 from scheduling.rescheduling.models import MoveDecision
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
+from scheduling.usage.core.prediction_quality import KEPT
 
 #: So many links of each cluster are looked at, those most in use now: each is a series of its own.
 MOST_LINKS = 60
@@ -28,6 +33,10 @@ _BATCH = 2000
 _DAY = timedelta(days=1)
 #: Up to so long a time is taken to the second, a longer one in whole days.
 _SHORT = timedelta(days=2)
+#: Up to so long a time is shown by day.
+YEAR = timedelta(days=366)
+#: Seconds by which sums of seconds are off from rounding alone.
+_ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,11 @@ class Range:
     def is_in_days(self) -> bool:
         """Whether it is long enough to be taken in whole days."""
         return self.until - self.begin > _SHORT
+
+    @property
+    def is_in_months(self) -> bool:
+        """Whether it is so long that it is shown by month, not by day."""
+        return self.until - self.begin > YEAR + _DAY
 
     @property
     def before(self) -> Range:
@@ -79,37 +93,66 @@ class LinkUse:
     p95: float
 
 
+class JudgedRun(NamedTuple):
+    """Seconds of a run with a contract, its number of nodes, and whether it has ended well."""
+
+    actual: float
+    predicted: float
+    nodes: int
+    went_well: bool
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it took longer than promised by more than noise."""
+        return self.actual > self.predicted * (1 + KEPT) + _ROUNDED
+
+
 @dataclass(frozen=True, slots=True)
 class Slowdown:
-    """Node seconds. suffered: beyond what contracts promised, of so many runs, `slow` of which took longer; by_trials,
-    by_moves: avoided by trying candidate groups, as predicted, and by moves, after their cost. Seconds: `spent` by the
-    trials of `tried` jobs, and `won` by those `compared` jobs whose first choice was tried too."""
+    """Node seconds. suffered: beyond what contracts promised, of so many runs, `slow` of which took longer at all;
+    `late`: those that took longer by more than the share KEPT, with `late_suffered` of it; by_trials, by_moves: avoided
+    by trying candidate groups, as predicted, and by moves, after their cost. Each of these compares a job with itself.
+    Seconds: `spent` by the trials of `tried` jobs, and `won` by those `compared` jobs whose first choice was tried too.
+    awaiting: jobs that wait for a person's choice now."""
 
-    runs: int
-    slow: int
-    suffered: float
-    by_trials: float
-    trials: int
-    by_moves: float
-    moves: int
+    runs: int = 0
+    slow: int = 0
+    suffered: float = 0.0
+    late: int = 0
+    late_suffered: float = 0.0
+    by_trials: float = 0.0
+    trials: int = 0
+    by_moves: float = 0.0
+    moves: int = 0
     tried: int = 0
     spent: float = 0.0
     compared: int = 0
     won: float = 0.0
+    awaiting: int = 0
+
+    @property
+    def kept(self) -> int:
+        """Runs that kept their promise, or missed it by no more than noise."""
+        return self.runs - self.late
 
 
 @dataclass(frozen=True, slots=True)
 class MovesReport:
-    """How decisions on moves ended. overridden: that people changed; by_people: approved by them; gains: means over
-    verified moves, as shares; None without any."""
+    """How decisions on moves ended, all of them and those that people overrode with other nodes or another count.
+    by_people: approved by them; gains: means over verified moves, as shares; None without any."""
 
     states: dict[str, int]
     by_people: int
-    overridden: int
-    overridden_verified: int
+    overridden_states: dict[str, int]
     turned_out: MovesSum
+    overridden_turned_out: MovesSum
     promised: float | None
     real: float | None
+
+    @property
+    def overridden(self) -> int:
+        """How many people overrode."""
+        return sum(self.overridden_states.values())
 
 
 def recent(length: timedelta) -> Range:
@@ -128,9 +171,22 @@ def link_use(span: Range) -> list[LinkUse]:
     return sorted(_links(span), key=lambda each: -each.mean)
 
 
-def slowdown(span: Range) -> Slowdown:
+def judged_runs(span: Range) -> list[JudgedRun]:
+    """The runs that started in that time and have a contract of which something is known. One statement."""
+    nodes = Coalesce("run__node_count", "run__job__node_count")
+    rows = contracts_of(span).exclude(promised=None).annotate(nodes=nodes)
+    columns = ("monitor__actual", "monitor__predicted", "nodes", "run__state")
+    return [
+        JudgedRun(actual, predicted, count, state == RunState.SUCCEEDED)
+        for actual, predicted, count, state in rows.values_list(*columns).iterator(chunk_size=_BATCH)
+        if actual and predicted
+    ]
+
+
+def slowdown(span: Range, judged: Sequence[JudgedRun]) -> Slowdown:
     """What runs of that time lost, and what was avoided."""
-    lost = [max(0.0, actual - predicted) * nodes for actual, predicted, nodes in _judged(span)]
+    lost = [max(0.0, each.actual - each.predicted) * each.nodes for each in judged]
+    late = [seconds for seconds, each in zip(lost, judged, strict=True) if each.is_late]
     placed = Placement.objects.filter(created_at__gte=span.begin, created_at__lt=span.until, trial__isnull=False)
     columns = ("trial__spent", "trial__won", "nodes")
     trials = list(placed.order_by().values_list(*columns).iterator(chunk_size=_BATCH))
@@ -138,11 +194,21 @@ def slowdown(span: Range) -> Slowdown:
     compared = [(seconds, len(set(nodes))) for _, seconds, nodes in trials if seconds is not None]
     won = [seconds * count for seconds, count in compared if seconds]
     saved = [each.outcome["saved"] * len(set(each.nodes)) for each in _verified(span)]
-    slow = sum(1 for seconds in lost if seconds > 0)
     return Slowdown(
-        *(len(lost), slow, sum(lost), sum(won), len(won), sum(saved), len(saved), len(spent), sum(spent)),
+        runs=len(judged),
+        slow=sum(1 for each in judged if each.actual > each.predicted),
+        suffered=sum(lost),
+        late=len(late),
+        late_suffered=sum(late),
+        by_trials=sum(won),
+        trials=len(won),
+        by_moves=sum(saved),
+        moves=len(saved),
+        tried=len(spent),
+        spent=sum(spent),
         compared=len(compared),
         won=sum(seconds for seconds, _ in compared),
+        awaiting=jobs_awaiting_choice(),
     )
 
 
@@ -151,18 +217,23 @@ def moves_report(span: Range) -> MovesReport:
     rows = _decisions(span)
     verified = _verified(span)
     people = rows.exclude(by="").exclude(by="portal")
-    overridden = rows.filter(events__to_state=DecisionState.OVERRIDDEN).distinct()
+    changed = rows.filter(events__to_state=DecisionState.OVERRIDDEN).order_by().distinct()
+    overridden = dict(changed.values_list("pk", "state"))
     gains = [each.gain for each in verified if each.gain is not None]
     real = [each.outcome["gain"] for each in verified]
     return MovesReport(
         states=dict(Counter(rows.order_by().values_list("state", flat=True))),
         by_people=people.filter(events__to_state=DecisionState.APPROVED).distinct().count(),
-        overridden=overridden.count(),
-        overridden_verified=overridden.filter(state=DecisionState.VERIFIED).count(),
-        turned_out=summed_up((each.outcome["gain"], each.outcome["saved"]) for each in verified),
+        overridden_states=dict(Counter(overridden.values())),
+        turned_out=_turned_out(verified),
+        overridden_turned_out=_turned_out([each for each in verified if each.pk in overridden]),
         promised=fmean(gains) if gains else None,
         real=fmean(real) if real else None,
     )
+
+
+def _turned_out(verified: Iterable[MoveDecision]) -> MovesSum:
+    return summed_up((each.outcome["gain"], each.outcome["saved"]) for each in verified)
 
 
 def contracts_of(span: Range) -> QuerySet[Contract]:
@@ -183,22 +254,12 @@ def _links(span: Range) -> Iterator[LinkUse]:
                 yield LinkUse(cluster.name, link.source, link.target, link.capacity, mean, p95)
 
 
-def _judged(span: Range) -> Iterator[tuple[float, float, int]]:
-    """Actual and promised seconds of the runs with contracts, and their number of nodes."""
-    columns = ("monitor__actual", "monitor__predicted", "run__placement__nodes")
-    for actual, predicted, nodes in (
-        contracts_of(span).exclude(promised=None).values_list(*columns).iterator(chunk_size=_BATCH)
-    ):
-        if actual and predicted:
-            yield actual, predicted, len(set(nodes))
-
-
 def _decisions(span: Range) -> QuerySet[MoveDecision]:
     return MoveDecision.objects.filter(created_at__gte=span.begin, created_at__lt=span.until)
 
 
 def _verified(span: Range) -> list[MoveDecision]:
-    rows = _decisions(span).filter(state=DecisionState.VERIFIED)
+    rows = _decisions(span).filter(state=DecisionState.VERIFIED).only("gain", "nodes", "outcome")
     return [each for each in rows if isinstance(each.outcome.get("gain"), int | float) and "saved" in each.outcome]
 
 

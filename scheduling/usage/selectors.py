@@ -23,7 +23,7 @@ class Use:
     """What the jobs of one application on one cluster used: numbers, times in whole microseconds, and node time (one
     node for one microsecond).
 
-    `trials` had their groups tried: `spent_time` is what their jobs waited for it, `won_time` the sum of what the
+    `trials` had their groups tried: `spent_time` is for how long skeletons ran, `won_time` the sum of what the
     taken groups were predicted to save over the selection's own, of the `compared` ones. `over` trials took longer than
     they might, `overrun_time` together.
     """
@@ -66,7 +66,7 @@ class Use:
 
     @property
     def spent(self) -> float:
-        """Seconds that jobs waited for trials."""
+        """Seconds in which skeletons of trials ran."""
         return self.spent_time / 1e6
 
     @property

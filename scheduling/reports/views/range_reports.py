@@ -17,7 +17,7 @@ from gridportal.web.csv_stream import csv_response, plain_cell
 from scheduling.jobs.filters import JobFilterForm
 from scheduling.reports.charts import report_chart
 from scheduling.reports.report_pdf import pdf
-from scheduling.reports.report_range import REPORT_PRESETS, USUAL, asked_range
+from scheduling.reports.report_range import REPORT_PRESETS, USUAL, asked_range, range_note
 from scheduling.reports.report_section import Section
 from scheduling.reports.report_tabs import ALL_TABS, TABS, file_of, seen_by
 from scheduling.reports.use_cells import with_columns
@@ -28,13 +28,15 @@ _LONGEST_WORDS = 100
 
 
 class ReportRequest(NamedTuple):
-    """What an address asks of a report: its time, the form that read it, the order and the words to find."""
+    """What an address asks of a report: its time, the form that read it, the order and the words to find; `range_note`:
+    what a reader is to know of that time."""
 
     span: Range
     form: JobFilterForm
     since: str
     sort: str
     find: str
+    range_note: str
 
 
 #: What the tab of skeletons alone can be narrowed by: addresses that people kept.
@@ -97,7 +99,8 @@ def report_pdf(request: HttpRequest) -> HttpResponse:
     with read_once():
         found = [section for name in tabs for section in _arranged(request, name, asked)]
     words = "Usage report" if request.user.has_perm("scheduling.view_all_jobs") else "Usage report of your jobs"
-    response = HttpResponse(pdf(words, range_text(asked.span), found), content_type="application/pdf")
+    subtitle = f"{range_text(asked.span)}. {asked.range_note}".strip()
+    response = HttpResponse(pdf(words, subtitle, found), content_type="application/pdf")
     name = file_of(tabs[one].file if one in tabs else ALL_TABS, asked.span, "pdf")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
@@ -148,4 +151,5 @@ def _asked(request: HttpRequest) -> ReportRequest:
     values, since = form.values(), since if since in REPORT_PRESETS else USUAL
     by_moments = {"start", "until"} & set(values)
     sort, find = (request.GET.get(name, "")[:_LONGEST_WORDS] for name in ("sort", "find"))
-    return ReportRequest(asked_range(values, since), form, "" if by_moments else since, sort, find)
+    span = asked_range(values, since)
+    return ReportRequest(span, form, "" if by_moments else since, sort, find, range_note(span, values))

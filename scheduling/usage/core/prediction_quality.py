@@ -8,6 +8,8 @@ from statistics import median
 
 #: A prediction that is off by up to this share counts as close.
 CLOSE = 0.1
+#: A run that takes longer than its promise by up to this share has kept it: as much is noise.
+KEPT = 0.1
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from scheduling.usage.core.logarithmic_histogram import bucket
 _DAY, _MICROSECOND = timedelta(days=1), timedelta(microseconds=1)
 #: Under which name stands what belongs to no project or site.
 NONE = ""
+#: In place of the code of a failure: cancelled before it started. Such jobs are in no other sum.
+CANCELLED_EARLY = ""
 #: Slowdown takes no run for shorter than so many seconds (Feitelson, Rudolph: Metrics and benchmarking, 1998).
 SHORTEST = 10.0
 
@@ -33,7 +35,7 @@ class UsePart(StrEnum):
     SITE = "site"
     NODE = "node"
     SIZE = "size"  # the number of nodes
-    FAILURE = "failure"  # the code of the reason
+    FAILURE = "failure"  # the code of the reason, or CANCELLED_EARLY
 
 
 class UseKey(NamedTuple):
@@ -58,8 +60,9 @@ class RunTime:
 
 @dataclass(frozen=True, slots=True)
 class JobUse:
-    """One job with its runs; `ended` is None for one that is not over, `failure` the code of why it failed, if it did.
-    person, project, application: keys as text; held_until: until when it was held back, if it was."""
+    """One job with its runs; `ended` is None for one that is not over, `failure` the code of why it failed, if it did;
+    is_cancelled: somebody cancelled it. person, project, application: keys as text; held_until: until when it was held
+    back, if it was."""
 
     number: int
     cluster: str
@@ -72,6 +75,13 @@ class JobUse:
     node_count: int
     runs: tuple[RunTime, ...]
     held_until: datetime | None = None
+    is_cancelled: bool = False
+
+    @property
+    def never_started(self) -> bool:
+        """Whether it was cancelled before it started: nobody can tell how long it would have waited, or how it would
+        have ended."""
+        return self.is_cancelled and not self.runs
 
     @property
     def ready(self) -> datetime:
@@ -186,6 +196,8 @@ def _of_job(job: JobUse) -> Iterator[UseKey]:
 
 def _places(job: JobUse, site_of: Mapping[tuple[str, str], str]) -> set[UseKey]:
     """All sums in which a job that is over counts once."""
+    if job.never_started:
+        return {UseKey(UsePart.FAILURE, job.cluster, CANCELLED_EARLY)}
     found = {key for run in job.runs for key, _ in _shares(job, run, site_of)}
     if not job.runs:
         found = {*_of_job(job), UseKey(UsePart.SIZE, job.cluster, str(job.node_count))}

@@ -18,10 +18,13 @@ from scheduling.contracts.models import Contract
 from scheduling.jobs.models import Job
 from scheduling.placing.models import Placement
 from scheduling.reports.report_tabs import TABS
+from scheduling.rescheduling.models import DecisionEvent
 from scheduling.runs.models import Run
 from scheduling.skeletons.core.trial_record import Outcome, Trial
 from scheduling.skeletons.models import SkeletonRun
+from scheduling.usage.models import UncountedJob
 from scheduling.usage.ranges import Range
+from scheduling.usage.services.counting_use import count_use
 from tests.scheduling.rescheduling.proposals import propose
 from tests.scheduling.rescheduling.test_pages import words
 
@@ -82,10 +85,28 @@ def test_without_anything_before_there_is_no_change_in_percent(client_as: Any, r
 
 def test_slowdown_and_moves_have_sentences_to_quote(client_as: Any, ran: Any) -> None:
     page = words(client_as("manager").get("/reports/slowdown/"))
-    assert "1 of 1 run with a contract took longer than promised and lost 2.00 node-hours" in page
-    assert "62.4 % for the time to the end of a job that is moved (1 move)." in page
+    assert "0 of 1 run with a contract kept its promise, to within 10 %." in page
+    assert "lost 2.00 node-hours, of which 2.00 in runs more than 10 % late" in page
+    assert "62.4 % for the time to the end of a job that is moved, 1 move." in page
     page = words(client_as("manager").get("/reports/moves/"))
     assert "1 was right, 0 even and 0 wrong; together they ended jobs 30 min" in page
+    assert "People chose" not in page
+
+
+def test_overridden_moves_are_told_with_how_they_ended(client_as: Any, ran: Any, make_job: Any, people: Any) -> None:
+    for gain, state in ((-0.3, "verified"), (0.4, "verified"), (0.1, "failed")):
+        outcome = {"gain": gain, "saved": 1000.0 * gain, "took": 4000.0} if state == "verified" else {}
+        decision = propose(make_job(people["user"], "succeeded"), state=state, by="operator", outcome=outcome)
+        DecisionEvent.objects.create(decision=decision, from_state="proposed", to_state="overridden")
+    page = words(client_as("manager").get("/reports/moves/"))
+    assert "4 moves were weighed." in page
+    assert "People chose other nodes or another count in 3 of them; of these 1 turned out right" in page
+    assert "and brought 13.3 %." in page
+    rows = table(client_as("manager"), "moves")
+    assert ["moves", "verified", "3", "2"] in rows
+    assert ["moves", "failed", "1", "1"] in rows
+    assert ["moves", "wrong", "1", "1"] in rows
+    assert ["moves", "time saved", "1900.0", "100.0"] in rows
 
 
 def test_predictions_stand_beside_what_came(client_as: Any, ran: Any) -> None:
@@ -96,13 +117,13 @@ def test_predictions_stand_beside_what_came(client_as: Any, ran: Any) -> None:
         SkeletonRun.objects.create(**place, run_dir="/r", script="", state="done", predicted=predicted)
     rows = [row for row in table(client_as("manager"), "slowdown") if row[0] == "predictions"]
     assert rows[1:] == [
-        ["predictions", "time of phases, by contracts", "1", "100.0", "0.0", "100.0"],
-        ["predictions", "time of the program on the group taken, by skeletons", "1", "5.3", "100.0", "0.0"],
-        ["predictions", "time to the end of a job that is moved", "1", "62.4", "0.0", "100.0"],
+        ["predictions", "the time of phases, by contracts", "1", "100.0", "0.0", "100.0"],
+        ["predictions", "the time of the program on the group taken, by skeletons", "1", "5.3", "100.0", "0.0"],
+        ["predictions", "the time to the end of a job that is moved", "1", "62.4", "0.0", "100.0"],
     ]
     Run.objects.filter(pk=run.pk).update(state="failed")
     rows = [row for row in table(client_as("manager"), "slowdown") if row[0] == "predictions"]
-    assert [row[1] for row in rows[1:]] == ["time to the end of a job that is moved"]
+    assert [row[1] for row in rows[1:]] == ["the time to the end of a job that is moved"]
 
 
 def test_by_application_size_cluster_site_and_node(client_as: Any, ran: Any) -> None:
@@ -254,12 +275,13 @@ def test_what_was_brought_is_told_with_its_error_and_the_jobs_behind_it(people: 
     placement.update(trial=Trial(outcome=Outcome(taken=1, by="skeleton", spent=90.0, won=600.0)))
     found = findings(people["manager"], "slowdown")
     assert found["slowdown"] == (
-        "1 of 1 run with a contract took longer than promised and lost 2.00 node-hours; promises were off by 100 % in "
-        "the median (1 run judged). Choosing by trials avoided 0.33 node-hours (1 job); moves avoided 1.00 node-hours "
-        "(1 move), predictions were off by 62.4 % in the median (1 move judged)."
+        "0 of 1 run with a contract kept its promise, to within 10 %. 1 run took longer than promised and lost 2.00 "
+        "node-hours, of which 2.00 in runs more than 10 % late; promises were off by 100 % in the median (1 run "
+        "judged). Choosing by trials avoided 0.33 node-hours (1 job); moves avoided 1.00 node-hours (1 move), such "
+        "predictions were off by 62.4 % in the median (1 move judged)."
     )
     assert found["trials"] == (
-        "Trying the groups of 1 job took 1 min 30 s and was predicted to save 10 min 0 s in 1 job of them. "
+        "Trying the groups of 1 job took 1 min 30 s; the group that was taken is predicted to save 10 min 0 s. "
         "No run shows yet how far such predictions are off."
     )
     placement.update(trial=Trial(outcome=Outcome(taken=1, by="skeleton", spent=90.0, won=None)))
@@ -276,3 +298,94 @@ def test_where_nothing_is_known_a_report_says_why_and_what_to_do(people: Any, db
     assert "on the page of a project" in findings(people["manager"], "budgets")["budgets"]
     assert "a longer one can be chosen" in findings(people["manager"], "people")["time"]
     assert findings(people["manager"], "waiting")["failures"] == "No job ended in this time."
+
+
+def test_a_promise_that_is_missed_by_noise_is_kept_and_what_it_lost_is_counted(
+    people: Any, ran: Any, make_job: Any
+) -> None:
+    now = timezone.now()
+    for actual in (3600.0 * 1.1, 3500.0, 3600.0 * 1.2):  # two nodes each: 0.2 node-hours late, early, 0.4 late
+        run = make_job(people["user"], "succeeded").runs.get()
+        Run.objects.filter(pk=run.pk).update(started_at=now - timedelta(hours=1), ended_at=now)
+        monitor = {"actual": actual, "predicted": 3600.0}
+        Contract.objects.create(run=run, promised={"model": "m", "phases": []}, monitor=monitor)
+    found = findings(people["manager"], "slowdown")["slowdown"]
+    assert "2 of 4 runs with a contract kept their promise, to within 10 %." in found
+    assert "3 runs took longer than promised and lost 2.60 node-hours" in found
+    assert "of which 2.40 in runs more than 10 % late" in found
+
+
+def test_a_time_longer_than_a_year_is_shown_by_month_and_says_so(
+    client_as: Any, ran: Any, make_job: Any, people: Any
+) -> None:
+    old, end = make_job(people["other"], "succeeded"), timezone.now() - timedelta(days=800)
+    Run.objects.filter(job=old).update(started_at=end - timedelta(hours=4), ended_at=end)
+    Job.objects.filter(pk=old.pk).update(created_at=end - timedelta(hours=5), ended_at=end)
+    begin = timezone.now() - timedelta(days=900)
+    count_use()
+    query = f"?start={begin:%Y-%m-%dT%H:%M}"
+    page = words(client_as("manager").get(f"/reports/people/{query}"))
+    assert "Longer than a year, so it is shown by month, not by day." in page
+    assert "2 jobs of 2 people used 12.0" in page
+    assert f"most in {end:%B %Y}: 8.00" in page
+    for who, node_hours in (("manager", "8.0"), ("other", "8.0")):
+        rows = [row[:4] for row in table(client_as(who), "people", query) if row[0] == "time"]
+        assert rows[0][1] == "month"
+        assert rows[-1] == ["time", f"{end:%Y-%m}", "1", node_hours], "the newest month comes first"
+    span = Range(begin, timezone.now()).in_days(timezone.now())
+    (chart,) = [each.chart for each in TABS["people"].sections(people["manager"], span) if each.key == "time"]
+    assert chart is not None
+    assert (chart.label, len(chart.names)) == ("Node-hours a month", len(set(chart.names)))
+    assert sum(chart.values) == pytest.approx(12.0, abs=0.01)
+    assert "is left out" in words(client_as("manager").get("/reports/people/?start=2001-01-01T00:00"))
+    assert "shown by month" not in words(client_as("manager").get("/reports/people/?since=365d"))
+
+
+@pytest.mark.parametrize("counted_days_ago", [0, 1])
+def test_jobs_cancelled_before_they_started_are_told_and_in_no_figure(
+    client_as: Any, ran: Any, make_job: Any, people: Any, counted_days_ago: int
+) -> None:
+    """From the jobs themselves, and from sums."""
+    ended = timezone.now() - timedelta(days=counted_days_ago)
+    before = {show: table(client_as("manager"), show) for show in ("people", "programs", "places", "waiting")}
+    early = make_job(people["other"], "cancelled")
+    early.runs.all().delete()
+    Job.objects.filter(pk=early.pk).update(created_at=ended - timedelta(hours=9), ended_at=ended)
+    count_use()
+    assert UncountedJob.objects.filter(job=early).exists() is (counted_days_ago == 0)
+    for show, rows in before.items():
+        assert table(client_as("manager"), show) == rows, show
+        page = words(client_as("manager").get(f"/reports/{show}/"))
+        assert "1 job was cancelled before it started; it is in no figure of this page." in page
+    assert "1 job was cancelled before it started" in words(client_as("other").get("/reports/people/"))
+    assert "before it started" not in words(client_as("user").get("/reports/people/"))
+    assert "No job ended" not in words(client_as("manager").get("/reports/waiting/"))
+
+
+def test_chosen_nodes_are_held_against_random_ones_under_the_same_conditions_alone(
+    people: Any, ran: Any, make_job: Any
+) -> None:
+    now = timezone.now() - timedelta(minutes=1)
+
+    def took(seconds: float, **given: Any) -> None:
+        job = make_job(people["user"], "succeeded", **given)
+        Job.objects.filter(pk=job.pk).update(started_at=now - timedelta(seconds=seconds), ended_at=now)
+
+    Job.objects.filter(pk=ran.pk).update(started_at=now - timedelta(hours=2), ended_at=now)
+    assert "can be held against one on random nodes" in findings(people["manager"], "slowdown")["random"]
+    for method, seconds in (("pattern", 60.0), ("pattern", 64.0), ("random", 100.0)):
+        took(seconds, method=method, node_count=4)
+    took(5.0, method="random", node_count=8)  # nothing beside it
+    took(1.0, method="pattern", node_count=4, parameters={"klass": "W"})
+    took(1.0, method="random", node_count=4, cluster="hpc")
+    found = findings(people["manager"], "slowdown")["random"]
+    assert found == (
+        "The same jobs took 38 % less time on chosen nodes than on random ones in the median (1 sort of job; 2 jobs on "
+        "chosen nodes, 1 on random ones)."
+    )
+    for nodes, seconds in ((1, 100.0), (3, 15.0), (5, 50.0)):
+        took(seconds, method="pattern", node_count=nodes)
+        took(50.0, method="random", node_count=nodes)
+    found = findings(people["manager"], "slowdown")["random"]
+    assert "took 19 % less time" in found
+    assert "The middle half of the sorts took from 25 % more time to 46 % less time." in found

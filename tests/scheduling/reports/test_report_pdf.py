@@ -61,3 +61,18 @@ def test_columns_fill_the_page_and_short_cells_are_not_broken() -> None:
     assert abs(sum(widths) - WIDTH) < 1e-6
     assert min(widths) > 20
     assert report_pdf.pdf("Report", "a time", [section, long]).startswith(b"%PDF-")
+
+
+def test_where_columns_are_many_texts_are_broken_between_words_alone() -> None:
+    report_pdf._styles()
+    heads = (Head("project", "Project"), Head("begins", "From"), *HEADS[1:7], Head("rule", "When used up"))
+    row = ("project14", "2025-11-27", *[12_345.67] * 6, "People are told; jobs go on")
+    section = Section("budgets", "Budgets", "", heads, (row,))
+    widths = report_pdf._widths(section, section.shown, WIDTH)
+    assert abs(sum(widths) - WIDTH) < 1e-6
+    for text, width in zip(section.shown[0], widths, strict=True):
+        assert report_pdf._width(max(text.split(), key=len), "Report") <= width - 8 + 0.01, text
+
+
+def test_few_bars_have_their_whole_names() -> None:
+    assert "avoided by trials" in texts(Chart("Hours", ("lost", "avoided by trials", "by moves"), (3.0, 1.0, 1.0)))

@@ -20,8 +20,9 @@ def test_neither_all_runs_nor_all_placements_are_read_for_slowdown() -> None:
         pytest.skip("The plans of SQLite are looked at.")
     span = ranges.recent(timedelta(days=365))
     with CaptureQueriesContext(connection) as asked:
-        assert ranges.slowdown(span).runs == 0
-        assert not any(each.count for each in prediction_qualities(span).values())
+        judged = ranges.judged_runs(span)
+        assert ranges.slowdown(span, judged).runs == 0
+        assert not any(each.count for each in prediction_qualities(span, judged).values())
     statements = [query["sql"] for query in asked.captured_queries if query["sql"].startswith("SELECT")]
     assert len(statements) >= 5
     whole = [sql for sql in statements if re.search(r"SCAN scheduling_(run|placement)\b(?! USING)", plan(sql))]

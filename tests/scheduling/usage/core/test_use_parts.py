@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from scheduling.usage.core.use_parts import Figures, JobUse, RunTime, UseKey, UsePart, add_up
+from scheduling.usage.core.use_parts import CANCELLED_EARLY, Figures, JobUse, RunTime, UseKey, UsePart, add_up
 
 BEGIN = datetime(2026, 11, 20, 13, tzinfo=UTC)
 UNTIL = BEGIN + timedelta(days=3)
@@ -107,3 +108,14 @@ def test_a_job_whose_nodes_nobody_knows_counts_by_their_number() -> None:
     assert {key.name for key, _ in found if key.part is UsePart.SITE} == {""}
     assert [figures.node_time for figures in part(found, UsePart.SITE)] == [16 * 3600 * 10**6]
     assert part(found, UsePart.NODE) == []
+
+
+def test_a_job_cancelled_before_it_started_is_in_one_sum_of_its_own() -> None:
+    run = a_run(["n1"], 0, 60)
+    early, late = a_job(1, "1", [], over=True), a_job(2, "1", [run], over=True)
+    found = add_up([replace(each, is_cancelled=True) for each in (early, late)], SITES, BEGIN, UNTIL)
+    named = {key.part: (key.name, figures) for (key, _), figures in found.items() if key.part is UsePart.FAILURE}
+    assert (named[UsePart.FAILURE][0], named[UsePart.FAILURE][1].jobs) == (CANCELLED_EARLY, 1)
+    for each in set(UsePart) - {UsePart.FAILURE}:
+        (figures,) = part(found, each)
+        assert (figures.jobs, figures.started, figures.failed) == (1, 1, 0), each
