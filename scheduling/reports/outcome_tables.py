@@ -126,8 +126,8 @@ def _moves(found: MovesReport) -> Section:
     values += [(way.value, getattr(turned, way.value), getattr(others, way.value)) for way in ways]
     if found.promised is not None and found.real is not None:
         values += [
-            ("gain promised, mean, %", round(100 * found.promised, 1), None),
-            ("gain real, mean, %", round(100 * found.real, 1), None),
+            ("gain promised, mean, %", round(100 * found.promised, 2), None),
+            ("gain real, mean, %", round(100 * found.real, 2), None),
         ]
         values += [("time saved", Seconds(round(turned.saved, 1)), Seconds(round(others.saved, 1)))]
     chart = (
@@ -148,7 +148,7 @@ def _moves_finding(found: MovesReport) -> str:
     parts = [f"{weighed}.", judged] if judged else [f"{weighed}; none can be judged before its job is over."]
     if found.promised is not None and found.real is not None:
         parts.append(
-            f"Moves promised a gain of {share_text(found.promised)} in the mean and brought {_signed(found.real)}."
+            f"Moves promised a gain of {share_text(found.promised)} on average and brought {_signed(found.real)}."
         )
     if found.overridden:
         people = f"People chose other nodes or another count in {counted(found.overridden, 'of them', 'of them')}"
