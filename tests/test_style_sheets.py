@@ -10,6 +10,7 @@ import drf_spectacular_sidecar
 import pytest
 
 from scheduling.jobs.core.states import JobState
+from scheduling.pages.charts.timeline import CHOICE
 
 ROOT = Path(__file__).parents[1]
 SHEETS = sorted((ROOT / "static/css").glob("*.css"))
@@ -20,8 +21,8 @@ FOREIGN = {"modebar", "modebar-btn", "textpoint", "annotation-text"}
 #: Those of Swagger UI, which one sheet restyles.
 SWAGGER = Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"
 
-#: Classes with a part that templates fill in: the state of a job, a step of the ramp.
-FILLED = {f"t-{state}" for state in JobState} | {f"{letter}{step}" for letter in "be" for step in range(5)}
+#: Classes with a part that templates fill in: the state of a job or its wait for a choice, a step of the ramp.
+FILLED = {f"t-{state}" for state in (*JobState, CHOICE)} | {f"{letter}{step}" for letter in "be" for step in range(5)}
 FILLED |= {"e-none"}
 
 #: Filters that give a tone or a state as a class.
