@@ -10,12 +10,14 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from gridportal.base import file_lock
+from tests import kept_databases
 
 _CHECKOUT = Path(__file__).parents[1]
 _NAME = "gridportal.sqlite3"
@@ -72,14 +74,17 @@ def postgres_server(log: int = subprocess.DEVNULL) -> AbstractContextManager[str
     """The DATABASE_URL of a PostgreSQL of one's own with every migration and no rows."""
     from tests import servers  # who needs none of its own does not wait for what asks it
 
-    return servers.postgres_server(log, copied=made_once("postgres", _make_postgres))
+    def lay(folder: Path) -> None:
+        kept_databases.lay(folder, _make_postgres, str(servers.postgres_programs()))
+
+    return servers.postgres_server(log, copied=made_once("postgres", lay))
 
 
 def _make_postgres(folder: Path) -> None:
     from tests import servers
 
-    with servers.postgres_server(kept_in=folder) as url:
-        _run("import django; django.setup(); " + _CALL, folder.with_suffix(".home"), url)
+    with tempfile.TemporaryDirectory() as home, servers.postgres_server(kept_in=folder) as url:
+        _run("import django; django.setup(); " + _CALL, Path(home), url)
 
 
 def migrate() -> None:
@@ -118,7 +123,7 @@ def _copy(path: Path, target: sqlite3.Connection) -> None:
 
 
 def _empty() -> Path:
-    return made_once("empty", lambda home: _run(_MIGRATE, home))
+    return made_once("empty", lambda home: kept_databases.lay(home, lambda making: _run(_MIGRATE, making)))
 
 
 def _prepared() -> Path:

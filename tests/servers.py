@@ -47,10 +47,7 @@ def postgres_server(
     As root it runs as another person, as it must. It begins with the data `copied` from there, else with an empty
     database, and what it has at its end is `kept_in` a folder, where one is named.
     """
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
-    if not found:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
-    folder = Path(found[-1]).parent
+    folder = postgres_programs()
     with tempfile.TemporaryDirectory(prefix="gp-pg-") as home:
         user = _server_user()
         if user:
@@ -82,6 +79,14 @@ def postgres_server(
             _end(process)
         if kept_in:
             shutil.copytree(data, kept_in)
+
+
+def postgres_programs() -> Path:
+    """The folder of the newest PostgreSQL; skips where there is none."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
+    if not found:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    return Path(found[-1]).parent
 
 
 def _server_user() -> str | None:
