@@ -110,6 +110,7 @@ class Code(StrEnum):
     CLUSTER_AWAY = "cluster_away", "cluster", "error"
     GRID_AWAY = "grid_away", "error"
     CONTRACT_BROKEN = "contract_broken", "phase", "promised", "seconds", "average"
+    CONTRACT_OVERDUE = "contract_overdue", "phase", "promised", "seconds", "average"
     CANCELLED_BY = "cancelled_by", "person"
     CANCELLED_EARLY = "cancelled_early", "person"
     CANCELLED_RUNNING = "cancelled_running", "person"

@@ -256,6 +256,15 @@ def _(phase: str, promised: float, seconds: float, average: float) -> str:
     )
 
 
+@says(Code.CONTRACT_OVERDUE)
+def _(phase: str, promised: float, seconds: float, average: float) -> str:
+    return (
+        f"It gets less than it was promised: it has reported nothing for {span(seconds)}, {phase} was to take "
+        f"{span(promised)}, and all phases so far took at least {average:.1f} times as long as promised. The "
+        "rescheduler is called."
+    )
+
+
 @says(Code.CANCELLED_BY)
 def _(person: str) -> str:
     return f"Cancelled by {person}."

@@ -9,10 +9,12 @@ What the paper leaves open:
   the predicted time: one slow report, of whatever length, is a disturbance;
 - after a call nobody asks again for `PAUSE` of the time that the run is expected to take; a call without an answer is
   made again then;
-- limits that a refusal raised fall back after `PATIENCE` of that time, twice as long with each refusal.
+- limits that a refusal raised fall back after `PATIENCE` of that time, twice as long with each refusal;
+- a report that is overdue counts before it comes (`silence.py`), once for each report that came.
 
 Time is what the reports add up to, so that the same reports give the same calls, whenever and in whatever pieces they
-are read. Where nobody knows how long a run takes these shares are of what was reported so far.
+are read; only a silence depends on when that is. Where nobody knows how long a run takes these shares are of what was
+reported so far.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from scheduling.contracts.core.limits import Cause, Limits, Refusal, after_faste
 from scheduling.contracts.core.monitor_state import Call, MonitorState
 from scheduling.contracts.core.outlook import outlook
 from scheduling.contracts.core.phase_ratio import PhaseRatio
+from scheduling.contracts.core.silence import broken_by_silence, with_silence
 from scheduling.performance.core.phase_prediction import PhasePrediction, Prediction
 
 #: Shares of the time of the whole run: as it was predicted; the others as it is expected by now.
@@ -84,40 +87,65 @@ class Monitor:
         expired = self._expire()
         return self._judge(report, seconds, state.last_ratio, state.actual / state.predicted) or expired
 
-    def refuse(self, refusal: Refusal) -> None:
-        """The rescheduler declined: the limits adapt."""
+    def overdue(self, quiet: float, at: float) -> Signal:
+        """Judge `quiet` seconds without a report, now at the Unix time `at`; only a call is kept.
+
+        >>> promised = Prediction("a model", (PhasePrediction("step", 100, (1.0,)),))
+        >>> monitor = Monitor(promised, Limits())
+        >>> monitor.observe(Phase("step", 1.0)).value
+        'none'
+        >>> [monitor.overdue(quiet, 0.0).value for quiet in (3.0, 5.0, 5.1, 60.0)]
+        ['none', 'none', 'call', 'none']
+        """
         state = self.state
+        silence = broken_by_silence(self.promised, state, quiet, state.limits.upper)
+        if silence is None or state.called == state.reports:
+            return Signal.NONE
+        then = with_silence(state, silence)
+        if not self._may_call(then.clock):
+            return Signal.NONE
+        call = Call(state.reports, at, then.clock, silence.phase, silence.promised, quiet, average=then.average or 0.0)
+        return self._called(call, then)
+
+    def refuse(self, refusal: Refusal, quiet: float = 0.0) -> None:
+        """The rescheduler declined, `quiet` seconds after the last report: the limits adapt."""
+        state = self.state
+        silence = broken_by_silence(self.promised, state, quiet, self.base.upper)
+        then = with_silence(state, silence) if silence else state
         state.call = None
         state.refusals += 1
-        expected = self._expected_run()
+        expected = self._expected_run(then)
         patience = PATIENCE * expected * min(2 ** (state.refusals - 1), _MOST_PATIENCE)
-        state.quiet_until = state.clock + PAUSE * expected
-        state.raised_until = state.clock + max(patience, refusal.lasting or 0.0)
-        state.adjust(after_refusal(self.base, self._seen(), refusal), Cause.REFUSED)
+        state.quiet_until = then.clock + PAUSE * expected
+        state.raised_until = then.clock + max(patience, refusal.lasting or 0.0)
+        state.adjust(after_refusal(self.base, self._seen(then), refusal), Cause.REFUSED)
 
     def _judge(self, report: Phase, promised: float, ratio: float, average: float) -> Signal | None:
         limits = self.state.limits
         if ratio > limits.upper:
-            again, self.state.above = self._is_second(), self.state.judged
+            again = self.state.is_second(self.state.judged, len(self._phases))
+            self.state.above = self.state.judged
             return self._call(report, promised, average) if again and average > limits.upper else None
         if ratio < limits.lower and average < limits.lower:
             return self._accelerate(average)
         return None
 
-    def _is_second(self) -> bool:
-        """Whether another report was above the limit, at most a round through all phases before."""
-        above = self.state.above
-        return above > 0 and self.state.judged - above <= len(self._phases)
-
     def _call(self, report: Phase, promised: float, average: float) -> Signal | None:
         state = self.state
-        if state.clock < state.quiet_until or state.clock < SETTLING * (self._total or 0.0):
+        if not self._may_call(state.clock):
             return None
-        state.quiet_until = state.clock + PAUSE * self._expected_run()
+        call = Call(state.reports, state.last_at, state.clock, report.name, promised, report.seconds, average=average)
+        return self._called(call, state)
+
+    def _may_call(self, clock: float) -> bool:
+        return clock >= max(self.state.quiet_until, SETTLING * (self._total or 0.0))
+
+    def _called(self, call: Call, then: MonitorState) -> Signal:
+        """Keep the call, made in the state `then`."""
+        state = self.state
+        state.quiet_until = call.clock + PAUSE * self._expected_run(then)
+        state.call, state.called = call, state.reports
         state.calls += 1
-        state.call = Call(
-            state.reports, state.last_at, state.clock, report.name, promised, report.seconds, average=average
-        )
         return Signal.CALL
 
     def _accelerate(self, average: float) -> Signal | None:
@@ -137,14 +165,14 @@ class Monitor:
         state.adjust(self.base, Cause.EXPIRED)
         return Signal.ADJUSTED
 
-    def _expected_run(self) -> float:
+    def _expected_run(self, state: MonitorState) -> float:
         """Seconds of the whole run as it goes now; of what was reported where nobody knows how long it takes."""
-        return self.state.clock if self._total is None else self._total * max(1.0, self._seen())
+        return state.clock if self._total is None else self._total * max(1.0, self._seen(state))
 
-    def _seen(self) -> float:
+    def _seen(self, state: MonitorState) -> float:
         """The average ratio, or the one that is expected of the rest where that is higher."""
-        view = outlook(self.promised, self.state, self.state.clock)
-        return max(self.state.average or 0.0, view.ratio if view else 0.0)
+        view = outlook(self.promised, state, state.clock)
+        return max(state.average or 0.0, view.ratio if view else 0.0)
 
 
 def _count(phase: PhaseRatio, promised: PhasePrediction, report: Phase) -> float:

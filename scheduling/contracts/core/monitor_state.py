@@ -9,6 +9,8 @@ from gridportal.base.entries import Entries, number, sequence, text, whole
 from scheduling.contracts.core.limits import Cause, Limits
 from scheduling.contracts.core.phase_ratio import PhaseRatio
 
+#: What is left of the most that came at once, with each time that something comes.
+_BATCH_KEPT = 0.7
 #: So many adjustments are kept one by one; they grow by a tenth or a doubled time each, so few runs get there.
 MOST_ADJUSTMENTS = 200
 
@@ -67,7 +69,9 @@ class MonitorState:
     """Everything that goes on from report to report.
 
     clock: reported seconds so far, by which the monitor tells time; above: the number of the last report above the
-    upper limit (0: none); call: what was asked and not answered yet; quiet_until, raised_until: on the clock.
+    upper limit (0: none); call: what was asked and not answered yet; called: after which report was asked last;
+    quiet_until, raised_until: on the clock. heard_at: when the portal last read a report, in Unix seconds; batch: the
+    most predicted seconds that came at once of late. These two depend on when reports are read, nothing else does.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -82,12 +86,15 @@ class MonitorState:
     last_ratio: float | None = None
     above: int = 0
     call: Call | None = None
+    called: int = 0
     calls: int = 0
     refusals: int = 0
     quiet_until: float = 0.0
     raised_until: float | None = None
     adjustments: list[Adjustment] = field(default_factory=list)
     dropped: int = 0
+    heard_at: float = 0.0
+    batch: float = 0.0
 
     @property
     def average(self) -> float | None:
@@ -101,6 +108,15 @@ class MonitorState:
             del self.adjustments[MOST_ADJUSTMENTS // 2]
             self.dropped += 1
         self.adjustments.append(Adjustment(self.reports, self.last_at, cause, self.average or 0.0, limits))
+
+    def is_second(self, number: int, round_of: int) -> bool:
+        """Whether report `number` of those judged has another above the limit at most `round_of` reports before."""
+        return self.above > 0 and number - self.above <= round_of
+
+    def heard(self, at: float, predicted: float) -> None:
+        """Reports were read at the Unix time `at`, for which so many seconds had been predicted."""
+        self.heard_at = at
+        self.batch = max(predicted, _BATCH_KEPT * self.batch)
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `read`."""
@@ -130,8 +146,8 @@ class MonitorState:
         return state
 
 
-_WHOLE = ("reports", "judged", "above", "calls", "refusals", "dropped")
-_NUMBERS = ("scale", "clock", "actual", "predicted", "last_at", "quiet_until")
+_WHOLE = ("reports", "judged", "above", "called", "calls", "refusals", "dropped")
+_NUMBERS = ("scale", "clock", "actual", "predicted", "last_at", "quiet_until", "heard_at", "batch")
 _MAYBE = ("last_ratio", "raised_until")
 
 

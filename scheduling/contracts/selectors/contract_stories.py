@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.core.monitor_state import Adjustment, MonitorState
-from scheduling.contracts.core.outlook import Outlook, Standing, outlook
+from scheduling.contracts.core.outlook import Outlook, Standing
 from scheduling.contracts.models import Contract, ContractCall
-from scheduling.contracts.selectors.promises import elapsed, standing_of
+from scheduling.contracts.selectors.promises import standing_of, view_of
 from scheduling.performance.core.phase_prediction import PhasePrediction, Prediction
 from scheduling.runs.phase_models import PhaseReport
 
@@ -78,7 +78,7 @@ def story_of(contract: Contract, now: datetime | None = None) -> ContractStory:
         limits=state.limits,
         average=state.average,
         quiet=max(0.0, now.timestamp() - state.last_at),
-        view=outlook(promised, state, elapsed(contract, now)) if promised else None,
+        view=view_of(contract, now),
         rows=rows,
         main_phase=main.phase if main else "",
         reports=_reports(contract, promised, main.phase) if promised and main else (),

@@ -11,7 +11,9 @@ from statistics import median
 from django.utils import timezone
 
 from scheduling.contracts.core.first_reports import FIRST_REPORTS
+from scheduling.contracts.core.monitor_state import MonitorState
 from scheduling.contracts.core.outlook import Outlook, Standing, outlook, standing
+from scheduling.contracts.core.silence import broken_by_silence, with_silence
 from scheduling.contracts.models import Contract, ModelOutcome
 from scheduling.performance.core.fitted import FITTED, PAST_RUNS
 from scheduling.runs.core.run_states import RunState
@@ -96,8 +98,25 @@ def elapsed(contract: Contract, now: datetime) -> float:
 
 def view_of(contract: Contract, now: datetime | None = None) -> Outlook | None:
     """How its run goes on; None where nobody knows how much work it has."""
-    promised = contract.prediction
-    return outlook(promised, contract.monitor_state, elapsed(contract, now or timezone.now())) if promised else None
+    promised, now = contract.prediction, now or timezone.now()
+    return outlook(promised, state_now(contract, now), elapsed(contract, now)) if promised else None
+
+
+def state_now(contract: Contract, now: datetime) -> MonitorState:
+    """What its monitor knows, with the report that is overdue where that has broken the contract already."""
+    promised, state = contract.prediction, contract.monitor_state
+    if promised is None:
+        return state
+    upper = contract.limits.scaled(state.scale).upper
+    silence = broken_by_silence(promised, state, quiet_for(contract, state, now), upper)
+    return with_silence(state, silence) if silence else state
+
+
+def quiet_for(contract: Contract, state: MonitorState, now: datetime) -> float:
+    """Seconds since a report of its run was read, by the portal's own clock: those of nodes may be wrong. 0 while
+    nothing was read, and once the run is over or is to stop: it need not report then."""
+    runs = contract.run.state == RunState.RUNNING and state.heard_at > 0
+    return max(0.0, now.timestamp() - state.heard_at) if runs else 0.0
 
 
 def standing_of(contract: Contract, now: datetime) -> Standing:

@@ -7,9 +7,11 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 
 from scheduling.contracts.core.limits import Refusal
 from scheduling.contracts.models import Contract, ContractCall
+from scheduling.contracts.selectors import promises
 
 
 @transaction.atomic
@@ -29,6 +31,6 @@ def decline(contract_id: int, refusal: Refusal) -> bool:
     if contract is None or promised is None:
         return False
     monitor = contract.monitor_of(promised)
-    monitor.refuse(refusal)
+    monitor.refuse(refusal, promises.quiet_for(contract, monitor.state, timezone.now()))
     Contract.objects.filter(pk=contract.pk).update(monitor=monitor.state.document(), version=F("version") + 1)
     return True

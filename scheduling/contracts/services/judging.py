@@ -28,6 +28,7 @@ from scheduling.contracts.services.closing import close
 from scheduling.contracts.services.new_reports import NewReports, has_more, next_reports
 from scheduling.jobs.models import Job
 from scheduling.performance.core.phase_prediction import Prediction
+from scheduling.runs.selectors import directory_of
 from scheduling.runs.services import phase_totals
 from scheduling.runs.services.isolation import isolated
 
@@ -51,8 +52,12 @@ def judge(contract: Contract) -> bool:
     changed, left = False, True
     while left and time.monotonic() < until:
         changed, left = _next(contract) or changed, has_more(contract)
-    if over and not left:
+    if left:
+        return changed
+    if over:
         close(contract)
+    elif directory_of(contract.run) is not None:
+        _judge_silence(contract)
     return changed
 
 
@@ -70,10 +75,24 @@ def _next(contract: Contract) -> bool:
 
 
 class _Called(NamedTuple):
-    """A call, and how the run looked at that moment."""
+    """A call, and how the run looked at that moment; code: what its job's life says of it."""
 
     call: Call
     view: Outlook | None
+    code: Code = Code.CONTRACT_BROKEN
+
+
+def _judge_silence(contract: Contract) -> None:
+    """Hold the time since the last report against the promise: on crowded nodes the next may take many times that."""
+    promised, now = contract.prediction, timezone.now()
+    if promised is None:
+        return
+    monitor = contract.monitor_of(promised)
+    quiet = promises.quiet_for(contract, monitor.state, now)
+    if monitor.overdue(quiet, now.timestamp()) is Signal.CALL and (call := monitor.state.call):
+        called = _Called(call, promises.view_of(contract, now), Code.CONTRACT_OVERDUE)
+        contract.monitor = monitor.state.document()
+        _write(contract, contract.read_offset, NewReports((), contract.read_offset), [called])
 
 
 def _take(contract: Contract, reports: Sequence[Phase]) -> list[_Called]:
@@ -84,7 +103,10 @@ def _take(contract: Contract, reports: Sequence[Phase]) -> list[_Called]:
     if promised is None:
         return []
     monitor = contract.monitor_of(promised)
+    before = monitor.state.predicted
     calls = _observe(monitor, reports)
+    if reports:
+        monitor.state.heard(timezone.now().timestamp(), monitor.state.predicted - before)
     contract.monitor = monitor.state.document()
     return calls
 
@@ -142,7 +164,7 @@ def _write(contract: Contract, offset: int, new: NewReports, calls: Sequence[_Ca
     return True
 
 
-def _record(contract: Contract, call: Call, view: Outlook | None) -> None:
+def _record(contract: Contract, call: Call, view: Outlook | None, code: Code) -> None:
     """Keep a call with what was known then, and tell it in the job's life."""
     ContractCall.objects.create(
         contract=contract,
@@ -157,4 +179,4 @@ def _record(contract: Contract, call: Call, view: Outlook | None) -> None:
     )
     job = Job.objects.select_for_update().get(pk=contract.run.job_id)
     facts = {"phase": call.phase, "promised": call.promised, "seconds": call.seconds, "average": call.average}
-    job.step_event(job.state, job.state, {"reason": Reason.of(Code.CONTRACT_BROKEN, **facts)}).save()
+    job.step_event(job.state, job.state, {"reason": Reason.of(code, **facts)}).save()

@@ -66,7 +66,8 @@ def weighed_on_request(job: Job, watch: Watcher = unwatched) -> MoveDecision:
 def keep_on_request(actor: User | None, decision: MoveDecision) -> MoveDecision:
     """Write down what `weighed_on_request` found for `actor`; None: somebody who is no more."""
     keep(decision, actor)
-    audit(actor, "move.propose", decision, job=decision.job_id, verdict=decision.verdict)
+    asked_by = actor.username if actor else ""
+    audit("portal", "move.weigh", decision, job=decision.job_id, verdict=decision.verdict, asked_by=asked_by)
     return decision
 
 
@@ -153,7 +154,7 @@ def _row(
         complete=view.complete if view else None,
         costs=there.documents,
         groups={"there": there.choice.group.document()} if there.choice else {},
-        average=contract.monitor_state.average if contract else None,
+        average=promises.state_now(contract, now).average if contract else None,
         measured_at=there.choice.measured_at if there.choice else None,
         created_at=now,
         state_since=now,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -99,6 +100,8 @@ def test_lines_are_judged_once_in_whatever_pieces_they_are_read(
         tend_contracts()
     found = contract(pieces).monitor
     assert found.pop("last_at") == expected.pop("last_at")
+    for when in ("heard_at", "batch"):  # of when and in which pieces they were read
+        assert (found.pop(when), expected.pop(when)) > (0, 0)
     assert found == expected
 
 
@@ -147,6 +150,74 @@ def test_a_silent_run_is_silent_and_calls_nobody(new_run: NewRun) -> None:
     tend_contracts()
     assert contract(run).standing == Standing.SILENT
     assert not ContractCall.objects.exists()
+
+
+NOW = timezone.now()
+
+
+@pytest.fixture
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that stands still."""
+    monkeypatch.setattr(judging, "timezone", SimpleNamespace(now=lambda: NOW))
+
+
+def quiet_for(run: Run, seconds: float) -> None:
+    """So long ago was its last report read, and that alone."""
+    heard = NOW.timestamp() - seconds
+    Contract.objects.update(monitor={**contract(run).monitor, "heard_at": heard, "batch": 1.0})
+
+
+@pytest.mark.usefixtures("still")
+def test_a_report_that_is_overdue_calls_before_it_comes(new_run: NewRun) -> None:
+    """On crowded nodes the next report takes many times its promise: nobody waits for that."""
+    past(new_run, 1.0)
+    run = new_run()
+    report(run, *[1.0] * 10)
+    tend_contracts()
+    quiet_for(run, 13.0)
+    tend_contracts()
+    assert not ContractCall.objects.exists(), "(10 + 13) / (10 + 2) is no more than twice as slow"
+    quiet_for(run, 60.0)
+    tend_contracts()
+    call = ContractCall.objects.get()
+    assert (call.report, call.phase, call.promised) == (10, "step", 1.0)
+    assert (call.seconds, call.average) == (pytest.approx(60.0), pytest.approx(70 / 12))
+    assert call.ret_current is not None
+    assert call.ret_current > 10 * 90, "the rest as slow as that"
+    event = run.job.events.last()
+    assert event.reason.code is Code.CONTRACT_OVERDUE
+    assert "it has reported nothing for 60 s" in message(event.reason)
+    assert answer_calls() == 1
+    assert contract(run).limits.upper < contract(run).monitor_state.limits.upper
+    tend_contracts()
+    assert ContractCall.objects.count() == 1, "once for each report that came"
+
+
+@pytest.mark.usefixtures("still")
+@pytest.mark.parametrize("state", ["halting", "stopping", "missing"])
+def test_a_run_that_is_to_stop_or_is_missing_need_not_report(new_run: NewRun, state: str) -> None:
+    past(new_run, 1.0)
+    run = new_run()
+    report(run, *[1.0] * 10)
+    tend_contracts()
+    quiet_for(run, 600.0)
+    Run.objects.filter(pk=run.pk).update(state=state)
+    tend_contracts()
+    assert not ContractCall.objects.exists()
+
+
+@pytest.mark.usefixtures("still")
+def test_reports_that_nobody_has_read_are_no_silence(new_run: NewRun) -> None:
+    """The portal was away for ten minutes."""
+    past(new_run, 1.0)
+    run = new_run()
+    report(run, *[1.0] * 10)
+    tend_contracts()
+    quiet_for(run, 600.0)
+    report(run, *[1.0] * 10, first=11)
+    tend_contracts()
+    assert not ContractCall.objects.exists()
+    assert contract(run).standing == Standing.KEPT
 
 
 def test_a_run_that_ends_well_tells_every_model_its_error(new_run: NewRun) -> None:
