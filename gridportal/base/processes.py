@@ -49,11 +49,12 @@ def run(
     env: Mapping[str, str] | None = None,
     bare: bool = False,
     cwd: str | None = None,
+    orphaned: int | None = None,
 ) -> Completed:
     """Run `argv` to its end, at most `timeout` seconds.
 
     `env` is added to this process's environment, or with `bare` is all that it sees; the locale is C so that output
-    can be parsed.
+    can be parsed. `orphaned` is the signal that it gets when this process dies, even by SIGKILL; None: it goes on.
     Raises ShellError when the command is missing, outlives the limit (TooSlowError) or, with `check`, exits non-zero.
 
     >>> run(["echo", "hello"], timeout=5).stdout
@@ -69,6 +70,7 @@ def run(
                 stderr=err,
                 env={**({} if bare else os.environ), "LC_ALL": "C", **(env or {})},
                 cwd=cwd,
+                preexec_fn=None if orphaned is None else die_with_parent(orphaned),
             )
         except FileNotFoundError as error:
             if cwd is not None and not os.path.isdir(cwd):

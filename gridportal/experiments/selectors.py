@@ -34,8 +34,8 @@ def names_run() -> set[str]:
 
 
 def trials(row: Experiment) -> dict[str, dict[str, Any]]:
-    """What its trials measured, in their order; empty where its folder is gone."""
-    return record.read_trials(Path(row.folder))
+    """What its trials measured, in their order, and under `trial` its key; empty where its folder is gone."""
+    return {key: {"trial": key, **each} for key, each in record.read_trials(Path(row.folder)).items()}
 
 
 def finding(row: Experiment) -> str:

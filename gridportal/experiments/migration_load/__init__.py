@@ -23,6 +23,6 @@ EXPERIMENT = Experiment(
     "by the number of busy processes that came to each of its four nodes in the twentieth minute (figure 4).",
     finding=finding,
     paper=PAPER,
-    columns=columns(),
+    columns=columns(PAPER),
     options=("only",),
 )

@@ -23,6 +23,6 @@ EXPERIMENT = Experiment(
     "with ten busy processes on each of its four nodes from the fifth minute on (figure 3).",
     finding=finding,
     paper=PAPER,
-    columns=columns(),
+    columns=columns(PAPER),
     options=("only",),
 )

@@ -23,6 +23,6 @@ EXPERIMENT = Experiment(
     "by the minute in which seven busy processes came to each of its four nodes (figure 5).",
     finding=finding,
     paper=PAPER,
-    columns=columns(),
+    columns=columns(PAPER),
     options=("only",),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ def run(case: MoveCase, folder: Path, grid: Path, before: Path | None = None) ->
     order, answer = folder / "case.json", folder / "answer.json"
     order.write_text(json.dumps(case.document()), encoding="utf-8")
     argv = [sys.executable, "-m", _MODULE, str(order), str(answer)]
-    done = shell.run(argv, timeout=case.patience + _START, check=False, env=_environment(folder, grid))
+    patience, environment = case.patience + _START, _environment(folder, grid)
+    # an experiment that is killed and resumed would have two portals on one Grid
+    done = shell.run(argv, timeout=patience, check=False, env=environment, orphaned=signal.SIGKILL)
     (folder / "portal.log").write_text(done.stdout + done.stderr, encoding="utf-8")
     if done.returncode != 0 or not answer.exists():
         lines = (done.stderr or done.stdout).strip().splitlines()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from gridportal.experiments.charts import BAR_COLOURS, Figure, layout
+from gridportal.experiments.moves.move_trials import PORTAL
 from gridportal.experiments.moves.move_verdicts import KINDS
 from gridportal.experiments.tables import NOTHING, Table, number, percent
 from gridportal.experiments.trial_columns import NODES, SECONDS, TOOK, Column
@@ -16,8 +18,8 @@ _WORDS = {True: "right", False: "wrong"}
 GOALS = {"wrong": 0, "better": 0.4, "spread": 0.1}
 
 
-def columns() -> tuple[Column, ...]:
-    """The figures of single trials."""
+def columns(paper: Result) -> tuple[Column, ...]:
+    """The figures of single trials, beside those in which the portal decides what the `paper` has of their case."""
     return (
         NODES,
         Column(SECONDS.name, "Response, s", SECONDS.value, 1),
@@ -27,6 +29,7 @@ def columns() -> tuple[Column, ...]:
         Column("refused", "Not moved, since", _refused, is_text=True),
         Column("called", "Called after, s", _called, 1),
         Column("cost", "Move, s", _cost, 1),
+        Column("paper", "The paper", partial(_papers_case, paper), is_text=True),
         TOOK,
     )
 
@@ -139,6 +142,12 @@ def _spread(result: Result) -> list[str]:
 
 def _papers_share(paper: Mapping[str, Any]) -> str:
     return f"more than {percent(paper['better'])}"
+
+
+def _papers_case(paper: Result, trial: Mapping[str, Any]) -> str:
+    case, _, way = str(trial.get("trial", "")).partition("/")
+    theirs = [each for each in paper["cases"] if each["case"] == case]
+    return _papers(theirs) if way == PORTAL and theirs else ""
 
 
 def _moved(trial: Mapping[str, Any]) -> str:

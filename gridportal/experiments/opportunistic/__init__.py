@@ -23,6 +23,6 @@ EXPERIMENT = Experiment(
     "of a second job, beside those of a first one that shares six of its eight nodes until it ends (figure 6).",
     finding=finding,
     paper=PAPER,
-    columns=columns(),
+    columns=columns(PAPER),
     options=("only",),
 )

@@ -54,6 +54,21 @@ def test_single_runs_of_telemetry_say_how_much_was_compared_and_how_far_off_the_
     assert (int(told["compared"]), float(told["worst_error"])) == (len(found["pairs"]), worst)
 
 
+@pytest.mark.parametrize("name", ["migration-size", "migration-load", "migration-time", "opportunistic"])
+def test_experiments_on_moves_have_what_the_paper_says_of_each_case_beside_ours(client_as, tmp_path, name):
+    row, paper = kept(name, tmp_path), registry.named(name).paper
+    text = client_as("user").get(f"{row.get_absolute_url()}trials.csv").content.decode()
+    lines = list(csv.DictReader(io.StringIO(text)))
+    by_trial = {line["trial"]: line["paper"] for line in lines}
+    assert len(by_trial) == len(lines) == len(recorded.trials(name)), "each once"
+    case = paper["cases"][0]
+    theirs = [each for each in paper["cases"] if each["case"] == case["case"]]
+    expected = "; ".join(f"{e['cost']}: {e['decided']}, {'right' if e['right'] else 'wrong'}" for e in theirs)
+    assert by_trial[f"{case['case']}/portal"] == expected
+    assert by_trial[f"{case['case']}/opposite"] == by_trial["idle"] == ""
+    assert expected in markup(client_as("user").get(row.get_absolute_url()))
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_a_page_says_so_while_there_is_nothing(name, client_as, tmp_path):
     result = recorded.summarized(name, tmp_path, {})

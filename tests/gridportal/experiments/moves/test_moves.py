@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -143,3 +145,32 @@ def test_a_job_is_moved_to_eight_nodes_by_the_portal_of_a_case(tmp_path: Path) -
     assert (found["moved"], found["jobs"][0]["state"]) == (True, "succeeded"), found
     first, second = found["jobs"][0]["runs"]
     assert (set(first["nodes"]), set(second["nodes"])) == (set(MSC), set(OPUS))
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from gridportal.experiments.moves import case_process
+from gridportal.experiments.moves.move_case import CaseJob, MoveCase
+case_process._MODULE = "tests.gridportal.experiments.moves.waiting_portal"
+case_process.run(MoveCase((CaseJob(100, 1),)), Path(sys.argv[1]), Path(sys.argv[1]))
+"""
+
+
+def test_the_portal_of_a_case_ends_with_the_experiment_that_is_killed(tmp_path):
+    """Resumed, there would be two portals on one Grid."""
+    told = tmp_path / "home" / "portal.pid"
+    experiment = subprocess.Popen([sys.executable, "-c", KILLED, str(told.parent)])
+    try:
+        for _ in looks(60):
+            if told.exists() and told.read_text().endswith("\n"):
+                break
+        portal = int(told.read_text())
+        assert Path(f"/proc/{portal}").exists()
+    finally:
+        experiment.kill()
+        experiment.wait(timeout=60)
+    for _ in looks(60):
+        if not Path(f"/proc/{portal}").exists():
+            break
+    assert not Path(f"/proc/{portal}").exists()
