@@ -36,7 +36,7 @@ _DONE: Mapping[str, str] = {
     "offer": "offered {} to everybody",
     "override": "overrode {}",
     "plan": "planned {}",
-    "propose": "proposed {}",
+    "propose": "proposed to move {}",
     "publish": "published {}",
     "recovery_codes_made": "made recovery codes for {}",
     "refuse": "refused {}",
@@ -69,6 +69,7 @@ _DONE: Mapping[str, str] = {
     "switch_on": "let {} in again",
     "take_candidate": "took another candidate group for {}",
     "unshare": "stopped sharing {}",
+    "weigh": "weighed {}",
     "withdraw": "withdrew the offer of {}",
 }
 #: Objects that are no single thing.

@@ -26,7 +26,7 @@ def long_answer(person: int) -> Iterator[None]:
     with _lock:
         if _under_way[person] >= MOST:
             raise BusyError(
-                f"{MOST} previews or matches of yours are still under way; ask again in {RETRY_AFTER} seconds.",
+                f"{MOST} previews, matches or moves of yours are still under way; ask again in {RETRY_AFTER} seconds.",
                 RETRY_AFTER,
             )
         _under_way[person] += 1

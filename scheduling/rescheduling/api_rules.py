@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import WordedSerializer
 from gridportal.web.api_permissions import may
+from gridportal.web.long_answers import long_answer
 from scheduling.jobs.models import Job
 from scheduling.rescheduling import selectors
 from scheduling.rescheduling.api import DecisionSerializer
@@ -133,7 +134,8 @@ class DryRun(APIView):
     @extend_schema(responses=DryRunSerializer)
     def get(self, request: Request, cluster: str) -> Response:
         """The whole series of moves in order, capacity deducted; nothing is written and nothing is stopped."""
-        return Response(DryRunSerializer(dry_runs.dry_run(cluster)).data)
+        with long_answer(caller(request).pk):
+            return Response(DryRunSerializer(dry_runs.dry_run(cluster)).data)
 
 
 def _visible(request: Request, pk: int) -> Job:

@@ -52,6 +52,11 @@ class _Weighed(NamedTuple):
     lost: float
 
 
+def unknown(cluster: str) -> InputError:
+    """What is to be said of a cluster that there is not."""
+    return InputError("cluster", cluster, f"one of {', '.join(sorted(settings.CLUSTERS))}")
+
+
 def dry_run(cluster: str, clock: Callable[[], float] = time.monotonic) -> DryRun:
     """Simulate the series of moves of a cluster. Raises InputError for one that there is not.
 
@@ -59,7 +64,7 @@ def dry_run(cluster: str, clock: Callable[[], float] = time.monotonic) -> DryRun
     Cost: jobs times moves choices of nodes, at most MOST_SECONDS.
     """
     if cluster not in settings.CLUSTERS:
-        raise InputError("cluster", cluster, f"one of {', '.join(sorted(settings.CLUSTERS))}")
+        raise unknown(cluster)
     deadline = clock() + MOST_SECONDS
     rows = list(selectors.movable_runs().filter(job__cluster=cluster).select_related("job__application", "placement"))
     waiting, moves, problems = rows[:MOST_JOBS], list[MoveDecision](), dict[int, str]()

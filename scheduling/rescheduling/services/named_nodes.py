@@ -24,12 +24,17 @@ from scheduling.rescheduling.services.job_elsewhere import running, there
 from scheduling.runs.models import Run
 
 
+def check_named(nodes: Sequence[str], ranks: int | None) -> None:
+    """Raises InputError where nothing is named."""
+    if not nodes and ranks is None:
+        raise InputError("nodes", "", "names of nodes, or another number of ranks")
+
+
 def figures_there(decision: MoveDecision, nodes: Sequence[str], ranks: int | None = None) -> dict[str, Any]:
     """The columns of a decision for other nodes or another number of ranks, which somebody has named; without nodes the
     portal chooses them. Raises InputError where they cannot be."""
     run = running(decision.job)
-    if not nodes and ranks is None:
-        raise InputError("nodes", "", "names of nodes, or another number of ranks")
+    check_named(nodes, ranks)
     contract = promises.contract_of(run)
     view = promises.view_of(contract) if contract else None
     policy = selectors.policy(decision.cluster)

@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, GridPortalError, InputError
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
@@ -49,7 +50,9 @@ def ask(actor: User, job: Job) -> WeighingRequest:
         raise ConflictError(f"A move of job {job.pk} is {decision.state} already, decision {decision.pk}.")
     try:
         with transaction.atomic():
-            return WeighingRequest.objects.create(job=job, asked_by=actor)
+            asked = WeighingRequest.objects.create(job=job, asked_by=actor)
+            audit(actor, "move.propose", job, weighing=asked.pk)  # here, where the address of who asks is known
+            return asked
     except IntegrityError as error:  # somebody else was faster, and may have his answer already
         first = WeighingRequest.objects.filter(job=job).first()
         if first is None:

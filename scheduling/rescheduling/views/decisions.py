@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
+from gridportal.web.long_answers import long_answer
 from scheduling.checkpoints.core.targets import nodes_of, ranks_of
 from scheduling.rescheduling import decision_messages
 from scheduling.rescheduling.models import MoveDecision
@@ -35,18 +36,27 @@ def migration(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def elsewhere(request: HttpRequest, pk: int) -> HttpResponse:
-    """What moving to other nodes, or to another number of them, would bring; nothing is decided by looking."""
+    """What moving to other nodes, or to another number of them, would bring; nothing is decided by looking.
+
+    The page comes at once with what is wrong with the question, and asks for the figures then.
+    """
     decision = _visible(request, pk)
     _may(request, "override")
     context: dict[str, Any] = {"decision": decision, "job": decision.job, "typed": request.GET}
+    live = bool(getattr(request, "htmx", False))
     try:
-        nodes, ranks = nodes_of(request.GET.get("nodes", "")), ranks_of(request.GET.get("ranks", ""))
-        other = named_nodes.decision_there(decision, nodes or (), ranks)
+        nodes, ranks = nodes_of(request.GET.get("nodes", "")) or (), ranks_of(request.GET.get("ranks", ""))
+        named_nodes.check_named(nodes, ranks)
+        if live:
+            with long_answer(caller(request).pk):
+                other = named_nodes.decision_there(decision, nodes, ranks)
+            context |= {"there": decision_summary(request, other), "proposed": decision_summary(request, decision)}
     except GridPortalError as error:
         context["problem"] = str(error)
-        return render(request, "scheduling/migrations/elsewhere.html", context, status=422)
-    context |= {"there": decision_summary(request, other), "proposed": decision_summary(request, decision)}
-    return render(request, "scheduling/migrations/elsewhere.html", context)
+    name, status = ("elsewhere_figures", 200) if live else ("elsewhere", 422 if "problem" in context else 200)
+    response = render(request, f"scheduling/migrations/{name}.html", context, status=status)
+    patch_cache_control(response, no_store=True)
+    return response
 
 
 @require_POST

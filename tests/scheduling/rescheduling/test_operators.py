@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.contrib.auth.models import Group, Permission
 from typer.testing import CliRunner
 
 from gridportal.base.errors import ConflictError, InputError
+from gridportal.web.long_answers import MOST, long_answer
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.commands import move_commands
 from scheduling.rescheduling.models import JobMovePolicy, MoveDecision
-from scheduling.rescheduling.services import deciding
+from scheduling.rescheduling.services import deciding, dry_runs, named_nodes
 from scheduling.rescheduling.services.dry_runs import dry_run
 from scheduling.rescheduling.services.rescheduler import reschedule
 from scheduling.runs.phase_models import PhaseReport
@@ -55,9 +57,16 @@ def test_an_operator_takes_another_count_and_the_gain_is_computed_first(
     job = slow_job()
     reschedule()
     proposal = decision_of(job)
-    page = words(client_as("operator").get(f"/migrations/{proposal.pk}/elsewhere", {"ranks": "1"}))
-    assert "Move job" in page
-    assert "there instead" in page
+    operator, address = client_as("operator"), f"/migrations/{proposal.pk}/elsewhere"
+    with patch.object(named_nodes, "decision_there", side_effect=AssertionError("the page waits for the figures")):
+        page = words(operator.get(address, {"ranks": "1"}))
+    assert "is being worked out by new figures" in page
+    assert f'hx-get="{address}?ranks=1"' in page
+    figures = words(operator.get(address, {"ranks": "1"}, headers={"HX-Request": "true"}))
+    assert f"Move job {job.pk} there instead" in figures
+    wrong = operator.get(address, {"ranks": "3"}, headers={"HX-Request": "true"})
+    assert "ranks is" in words(wrong)
+    assert (operator.get(address, {"ranks": "many"}).status_code, wrong.status_code) == (422, 200)
     decided = deciding.override(people["operator"], proposal, [], "one is enough", ranks=1)
     assert (decided.state, len(decided.nodes)) == ("overridden", 1)
     reschedule()
@@ -85,9 +94,31 @@ def test_a_dry_run_writes_nothing_and_deducts_what_each_move_takes(client_as: An
     assert not MoveDecision.objects.exists()
     answer = client_as("operator").get("/api/migration-dry-runs/grid").json()
     assert [each["nodes"] for each in answer["moves"]] == [list(found.moves[0].nodes)]
-    page = words(client_as("operator").get("/migrations/dry-run", {"cluster": "grid"}))
-    assert "1 move would be made" in page
+    operator, asked = client_as("operator"), {"cluster": "grid"}
+    with patch.object(dry_runs, "dry_run", side_effect=AssertionError("the page waits for the moves")):
+        page = words(operator.get("/migrations/dry-run", asked))
+    assert "are being weighed one after the other" in page
     assert "grid measured" in page.partition("GridPortal 0")[2]  # the foot, as on every page
+    moves = operator.get("/migrations/dry-run", asked, headers={"HX-Request": "true"})
+    assert "1 move would be made" in words(moves)
+    wrong = operator.get("/migrations/dry-run", {"cluster": "nowhere"})
+    assert (wrong.status_code, "cluster is &#x27;nowhere&#x27;" in wrong.content.decode()) == (422, True)
+
+
+def test_one_person_does_not_hold_all_threads_of_the_web_server(client_as: Any, people: Any, slow_job: Slow) -> None:
+    slow_job()
+    reschedule()
+    operator, htmx = client_as("operator"), {"HX-Request": "true"}
+    with ExitStack() as under_way:
+        for _ in range(MOST):
+            under_way.enter_context(long_answer(people["operator"].pk))
+        address = f"/migrations/{MoveDecision.objects.get().pk}/elsewhere"
+        for page in (
+            operator.get("/migrations/dry-run", {"cluster": "grid"}, headers=htmx),
+            operator.get(address, {"ranks": "1"}, headers=htmx),
+        ):
+            assert "are still under way" in words(page)
+        assert operator.get("/api/migration-dry-runs/grid").status_code == 429
 
 
 def test_two_jobs_do_not_get_the_same_nodes_in_a_dry_run(slow_job: Slow, submit: Any) -> None:

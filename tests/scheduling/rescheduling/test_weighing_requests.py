@@ -10,6 +10,8 @@ from unittest.mock import patch
 import pytest
 from typer.testing import CliRunner
 
+from gridportal.accounts.audit_text import action_text
+from gridportal.accounts.models import AuditEvent
 from gridportal.base.errors import ConflictError, InputError
 from gridportal.base.reasons import Code
 from scheduling import tasks
@@ -75,6 +77,19 @@ def test_the_page_says_how_far_it_is_and_leads_to_the_decision(slow_job: Slow, c
     tasks.reschedule()
     assert client.get(address)["Location"] == decision_of(job).get_absolute_url()
     assert client.get(address, headers={"HX-Request": "true"})["HX-Redirect"] == decision_of(job).get_absolute_url()
+
+
+def test_the_audit_trail_has_who_asked_from_where_and_what_came_of_it(slow_job: Slow, client_as: Any) -> None:
+    job = slow_job(seconds=10.0)
+    client_as("user").post(f"/jobs/{job.pk}/propose-move", headers={"X-Request-ID": "abcd-1234"})
+    asked = AuditEvent.objects.get(action="move.propose")
+    assert (asked.actor_name, asked.address, asked.request_id) == ("user", "127.0.0.1", "abcd-1234")
+    assert action_text(asked) == f"proposed to move job {job.pk}"
+    assert asked.detail == {"weighing": WeighingRequest.objects.get().pk}
+    tasks.reschedule()
+    weighed = AuditEvent.objects.get(action="move.weigh")
+    assert (weighed.actor_name, weighed.object_id) == ("portal", str(decision_of(job).pk))
+    assert weighed.detail == {"job": job.pk, "verdict": "move", "asked_by": "user"}
 
 
 def test_it_tells_each_step_before_it_is_done(slow_job: Slow, people: Any) -> None:
