@@ -53,8 +53,7 @@ def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> 
     alone = len(holders) + more == 1
     ends = until_they_end(holders, more) if alone else "enough of them end"
     who = f"{jobs(holders, more)} {'holds' if alone else 'hold'} the others"
-    room = f" There is room for a job of {nodes(free)} now." if free else ""
-    return f"Needs {nodes(needed, 'free node')}; {have}. {who}; this job is tried again when {ends}.{room}"
+    return f"Needs {nodes(needed, 'free node')}; {have}. {who}; this job is tried again when {ends}."
 
 
 @says(Code.TOO_FEW_CPUS)

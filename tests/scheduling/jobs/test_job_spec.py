@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.requirements import NAMES, Requirements
@@ -71,7 +72,7 @@ def test_the_form_shows_an_old_job_and_asks_for_the_same(application: Applicatio
     )
     shown = {
         name: value
-        for name, value in forms.initial(application, old).items()
+        for name, value in forms.initial(application, User(), old).items()
         if value is not None and value is not False
     }
     form = forms.SubmitForm(application, shown)

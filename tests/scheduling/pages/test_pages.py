@@ -640,7 +640,7 @@ def test_the_audit_offers_the_actions_that_occur(client_as):
     client = client_as("operator")
     AuditEvent.objects.create(actor_name="x", action="job.cancel")
     page = markup(client.get("/audit/?action=job"))
-    assert '<option value="job.cancel">job.cancel</option>' in page
+    assert '<option value="job.cancel">cancelled a job</option>' in page
     assert '<option value="job" selected>job</option>' in page
     assert '<dd class="mono">job.cancel</dd>' in page
 

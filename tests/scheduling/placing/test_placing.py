@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from monitoring.clusters.models import Cluster, Node
@@ -246,7 +247,9 @@ def test_a_preview_writes_nothing_and_shows_what_would_be_chosen(
     assert seen.peak == 100e6
     wide = preview.preview(job_spec.JobSpec(application, {}, 4, pattern="ring"))
     assert message(wide.problem).startswith("Needs 4 free nodes; 2 of 4 are free.")
-    assert "There is room for a job of 2 nodes now." in message(wide.problem)
+    page = render_to_string("scheduling/_preview.html", {"preview": wide, "application": application})
+    shown = " ".join(page.split())
+    assert "There is room for a job of 2 nodes now." in shown
     assert not wide.on_free_nodes
     assert len(wide.candidates[0].nodes) == 4
 
