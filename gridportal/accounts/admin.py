@@ -13,6 +13,7 @@ from gridportal.accounts.audit import audit
 from gridportal.accounts.caller import caller
 from gridportal.accounts.models import ApiToken, AuditEvent, User
 from gridportal.accounts.people import shut_out
+from gridportal.accounts.shown_admin import ShownPersonForm
 from gridportal.accounts.tokens import revoke_token
 
 # What allauth keeps has pages of the portal's own; here one could read secrets, or join people by hand.
@@ -52,6 +53,19 @@ class PersonAdmin(_PeopleAdmin):
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     readonly_fields = ("last_login", "date_joined")
+    form = ShownPersonForm
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form: Any = super().get_form(request, obj, change=change, **options)
+        form.request = request
+        return form
+
+    def changeform_view(self, request: HttpRequest, *where: Any, **options: Any) -> Any:
+        response = super().changeform_view(request, *where, **options)
+        shown = (getattr(response, "context_data", None) or {}).get("adminform")
+        if shown is not None and getattr(shown.form, "is_conflict", False):
+            response.status_code = 409
+        return response
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

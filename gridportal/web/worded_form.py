@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self, cast
 
 from django import forms
 from django.core import validators
@@ -22,6 +22,7 @@ from gridportal.base.accepted_values import (
     one_of,
     to_enter,
 )
+from gridportal.web.shown_version import SHOWN_VERSION, version_of
 
 _LISTED = 12  # choices that a sentence names
 
@@ -30,6 +31,19 @@ class WordedForm(forms.Form):
     """A form; what a field or a check of the portal itself says of a value stays as it is."""
 
     _errors: Any
+    _shown: str | None = None
+    #: What the page says where somebody else has changed the same thing since the form was shown.
+    meanwhile: Sequence[str] = ()
+
+    @property
+    def shown_version(self) -> str:
+        """Of which version it shows the values: the one of `show`, else the one that was sent."""
+        return str(self.data.get(SHOWN_VERSION, "")) if self._shown is None else self._shown
+
+    def show(self, values: Mapping[str, Any]) -> Self:
+        """Note that the page shows these values of what is kept; the form itself."""
+        self._shown = version_of(values)
+        return self
 
     def full_clean(self) -> None:
         """As Django's, with sentences of ours where Django has its own."""

@@ -42,3 +42,8 @@ def _address(alert: Alert) -> str:
     source, arrow, target = alert.subject.partition(">")
     path = reverse("link", args=[source, target]) if arrow else reverse("node", args=[source.partition(":")[0]])
     return f"{path}?{cluster}"
+
+
+def missing_subject(rule: AlertRule) -> str:
+    """What is said of a rule whose node or link is not there any more."""
+    return f"{rule.cluster} has no {rule.subject} now, so this rule cannot fire. Change what it is about, or remove it."

@@ -51,7 +51,7 @@ class RuleForm(WordedForm):
 
     def __init__(self, data: Any = None, *, rule: AlertRule | None = None, metrics: tuple[str, ...] = ()) -> None:
         names = dict.fromkeys([*METRICS, *metrics, *([rule.metric] if rule else [])])
-        super().__init__(data, initial=_initial(rule) if rule else None)
+        super().__init__(data, initial=first_values(rule) if rule else None)
         field = self.fields["metric"]
         if isinstance(field, forms.ChoiceField):
             field.choices = [(name, _label(name)) for name in names]
@@ -97,7 +97,8 @@ class RuleForm(WordedForm):
         self.add_error(name if name in self.fields else None, sentence)
 
 
-def _initial(rule: AlertRule) -> dict[str, Any]:
+def first_values(rule: AlertRule) -> dict[str, Any]:
+    """What the form of a rule shows first."""
     scale = metric_of(rule.metric).scale
     same = {name: getattr(rule, name) for name in ("name", "cluster", "metric", "subject", "enabled")}
     side = "above" if rule.above else "below"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -12,6 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, rows_of, unless_changed
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.list_pages import LISTS
 from gridportal.base.errors import ConflictError, InputError
@@ -19,9 +22,9 @@ from gridportal.web.paging import LongList, page_of
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from monitoring.clusters.models import Cluster
-from scheduling.alerts.alert_text import alert_row, rule_text
+from scheduling.alerts.alert_text import alert_row, missing_subject, rule_text
 from scheduling.alerts.core.alert_states import AlertState
-from scheduling.alerts.forms import RuleForm
+from scheduling.alerts.forms import RuleForm, first_values
 from scheduling.alerts.models import AlertRule
 from scheduling.alerts.selectors import alert_rows
 from scheduling.alerts.selectors.alert_subjects import without_subject
@@ -78,14 +81,18 @@ def rule(request: HttpRequest, pk: int) -> HttpResponse:
     """One rule, its history, and for operators the form that changes it."""
     row = get_object_or_404(alert_rows.rules(), pk=pk)
     if request.method != "POST":
-        return _rule_page(request, row, RuleForm(rule=row, metrics=_metrics()))
+        return _rule_page(request, row, RuleForm(rule=row, metrics=_metrics()).show(first_values(row)))
     _refuse_readers(request)
     form = RuleForm(request.POST, rule=row, metrics=_metrics())
     if form.is_valid():
         try:
-            changed = changing_rules.change_rule(caller(request), pk, form.values())
+            with unless_changed(request, partial(_values, pk), rows_of(row), changes_of(row, "alert_rule.change")):
+                changed = changing_rules.change_rule(caller(request), pk, form.values())
         except InputError as error:
             form.refuse(error.field, f"Enter {error.accepted}.")
+        except ChangedMeanwhileError as error:
+            error.show_on(form)
+            return _rule_page(request, row, form, status=409)
         except ConflictError as error:
             messages.error(request, str(error))
             return redirect("alerts")
@@ -125,12 +132,19 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("alerts")
 
 
+def _values(pk: int) -> Mapping[str, Any]:
+    """What the form of a rule shows now; nothing of one that is gone."""
+    row = AlertRule.objects.select_related("cluster").filter(pk=pk).first()
+    return first_values(row) if row else {}
+
+
 def _rule_page(request: HttpRequest, row: AlertRule, form: RuleForm, status: int = 200) -> HttpResponse:
     page = page_of(LongList(alert_rows.alerts(rule=row.pk)), PER_PAGE, request.GET.get("page"))
     context = {
         "rule": row,
         "finding": rule_text(row),
         "without_subject": without_subject([row], timezone.now()),
+        "missing_subject": missing_subject(row),
         "form": form,
         "page": page,
         "rows": [alert_row(each) for each in page.object_list],

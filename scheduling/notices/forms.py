@@ -38,7 +38,12 @@ class NoticesForm(WordedForm):
     @classmethod
     def of(cls, row: NoticeSettings) -> NoticesForm:
         """Filled in as it is now."""
-        return cls(initial={name: getattr(row, name) for name in cls.base_fields})
+        return cls(initial=cls.first_values(row))
+
+    @classmethod
+    def first_values(cls, row: NoticeSettings) -> dict[str, Any]:
+        """What the fields hold at first."""
+        return {name: getattr(row, name) for name in cls.base_fields}
 
     @property
     def rows(self) -> list[tuple[str, str, list[tuple[str, bool]]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -15,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, unless_changed
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, InputError, SeveralInputsError
@@ -24,7 +26,7 @@ from scheduling.jobs.models import Job
 from scheduling.notices import notice_messages, selectors
 from scheduling.notices.core.notice_kinds import Channel
 from scheduling.notices.forms import NoticesForm
-from scheduling.notices.models import Notice
+from scheduling.notices.models import Notice, NoticeSettings
 from scheduling.notices.services import choices, delivering
 
 PER_PAGE = 50
@@ -80,18 +82,28 @@ def notice_settings(request: HttpRequest) -> HttpResponse:
     """What the caller is told, by which ways."""
     person = caller(request)
     if request.method != "POST":
-        return _settings_page(request, NoticesForm.of(selectors.settings_of(person)))
+        return _settings_page(request, NoticesForm.of(selectors.settings_of(person)).show(_shown(person)))
     form = NoticesForm(request.POST)
     if not form.is_valid():
         _add(form, choices.wrong_settings(person, form.cleaned_data))
         return _settings_page(request, form, status=422)
     try:
-        choices.change_settings(person, form.cleaned_data)
+        rows, events = NoticeSettings.objects.filter(person=person), changes_of(person, "person.change_notices")
+        with unless_changed(request, partial(_shown, person), rows, events):
+            choices.change_settings(person, form.cleaned_data)
+    except ChangedMeanwhileError as error:
+        error.show_on(form)
+        return _settings_page(request, form, status=409)
     except SeveralInputsError as error:
         _add(form, error.errors)
         return _settings_page(request, form, status=422)
     messages.success(request, "From now on you are told what is chosen here.")
     return redirect("notice-settings")
+
+
+def _shown(person: User) -> dict[str, Any]:
+    """What the form shows of the choices as they are kept."""
+    return NoticesForm.first_values(selectors.settings_of(person))
 
 
 def _add(form: NoticesForm, errors: Iterable[InputError]) -> None:

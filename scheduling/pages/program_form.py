@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +12,7 @@ from django import forms
 from gridportal.base.errors import InputError
 from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.core import command_line, patterns, program_start
+from scheduling.jobs.core.parameters import type_of
 from scheduling.jobs.core.program_start import MPI_LABELS, ProgramKind
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import OwnProgram
@@ -32,6 +35,7 @@ _DOES = {
     ProgramKind.BATCH: "starts the script once, on the first node; its own lines start the ranks",
 }
 _SHORT = {**_PLAIN, "size": "9"}
+_SHOWN = ("name", "type", "default", "min", "max")
 _NUMBER = {"inputmode": "decimal", "size": "6"}
 
 
@@ -58,14 +62,28 @@ class ParameterRow(WordedForm):
         widget=forms.TextInput(attrs={"placeholder": "S, W, A", "size": "12"}),
     )
 
-    def document(self) -> dict[str, Any]:
-        """As an application keeps it; empty for a row that is left out."""
+    def document(self, stored: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+        """As an application keeps it; empty for a row that is left out. What the row does not show, such as a pattern,
+        stays as a `stored` parameter of this name and type has it."""
         given = self.cleaned_data
         if not given.get("name"):
             return {}
-        choices = [part.strip() for part in given["choices"].split(",") if part.strip()]
-        parts = {name: given.get(name) for name in ("name", "type", "default", "min", "max")} | {"choices": choices}
-        return {name: value for name, value in parts.items() if value not in (None, "", [])}
+        parts = {name: given.get(name) for name in _SHOWN} | {"choices": _choices(given["choices"])}
+        same = (each for each in stored if (each.get("name"), type_of(each)) == (given["name"], given["type"]))
+        unseen = {name: value for name, value in next(same, {}).items() if name not in self.fields}
+        return unseen | {name: value for name, value in parts.items() if value not in (None, "", [])}
+
+
+def _choices(text: str) -> list[str]:
+    """The words of a list with commas between; one that has a comma itself stands in quotes."""
+    rows = csv.reader([text], skipinitialspace=True)
+    return [part.strip() for row in rows for part in row if part.strip()]
+
+
+def _listed(choices: Sequence[object]) -> str:
+    """The same as text."""
+    words = [str(each) for each in choices]
+    return ", ".join('"{}"'.format(word.replace('"', '""')) if {",", '"'} & {*word} else word for word in words)
 
 
 ParameterRows = forms.formset_factory(ParameterRow, extra=2, max_num=50)
@@ -133,6 +151,7 @@ class ProgramForm(WordedForm):
         super().__init__(*args, **options)
         self.parameter_errors = list[str]()
         self._stored = {"text": stored.text, "path": stored.path} if stored else {}
+        self._application = stored.application if stored else None
 
     def clean_arguments(self) -> list[str]:
         """The words."""
@@ -189,8 +208,14 @@ class ProgramForm(WordedForm):
             environment=given.get("environment") or {},
             modules=given.get("modules") or [],
             pattern=given.get("pattern", ""),
-            ranks={name: value for name, value in limits.items() if value},
+            ranks={name: value for name, value in limits.items() if value} or self._rank_choices(),
+            enabled=self._application.enabled if self._application else True,
         )
+
+    def _rank_choices(self) -> dict[str, Any]:
+        """The single numbers of ranks that a program takes, which the form does not show."""
+        limits = self._application.ranks if self._application else {}
+        return {"choices": limits["choices"]} if "choices" in limits else {}
 
     def blame(self, errors: Sequence[InputError]) -> None:
         """Put errors of the service beside their fields, where these have none yet."""
@@ -227,6 +252,16 @@ def from_program(application: Application) -> dict[str, Any]:
     }
 
 
+def shown_values(application: Application) -> dict[str, Any]:
+    """All that its forms show, by which one sees whether somebody has changed it since."""
+    program = application.program
+    digest = hashlib.sha256(bytes(program.content or b"")).hexdigest()
+    upload = f"{program.file_name}, {program.size} bytes, SHA-256 {digest[:12]}" if program.file_name else ""
+    values = {**from_program(application), "parameters": application.parameters, "upload": upload}
+    return values | {"ranks": application.ranks, "enabled": application.enabled}
+
+
 def parameter_rows(application: Application) -> list[dict[str, Any]]:
     """First values of the rows of its parameters."""
-    return [{**each, "choices": ", ".join(map(str, each.get("choices", ())))} for each in application.parameters]
+    rows = application.parameters
+    return [{**each, "type": type_of(each), "choices": _listed(each.get("choices", ()))} for each in rows]

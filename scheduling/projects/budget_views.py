@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from typing import Any, cast
+
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, compare_shown
 from gridportal.base.errors import ConflictError, InputError
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
@@ -26,7 +29,7 @@ def edit(request: HttpRequest, name: str, pk: int | None = None) -> HttpResponse
     project = get_object_or_404(Project, name=name)
     row = get_object_or_404(Budget.objects.select_related("project"), pk=pk, project=project) if pk else None
     if request.method != "POST":
-        return _form(request, project, row, BudgetForm(initial=first_values(row) if row else None))
+        return _form(request, project, row, _filled(row))
     form = BudgetForm(request.POST)
     if not form.is_valid():
         return _form(request, project, row, form, 422)
@@ -36,7 +39,7 @@ def edit(request: HttpRequest, name: str, pk: int | None = None) -> HttpResponse
         add_input_error(form, error)
         return _form(request, project, row, form, 422)
     except ConflictError as error:
-        return _conflict(request, project, row, str(error))
+        return _conflict(request, project, row, form, error)
     add_result(request, f"The budget of {project.name}", saved.get_absolute_url(), "is saved.")
     return redirect(saved)
 
@@ -46,17 +49,39 @@ def _saved(request: HttpRequest, project: Project, row: Budget | None, form: Bud
     if row is None:
         return budget_services.make_budget(caller(request), project, form.values(), reason)
     version = form.cleaned_data["version"]
+    compare_shown(request, _shown(row), changes_of(row.project, "budget.change"))
     return budget_services.change_budget(caller(request), row.pk, form.values(), reason, version)
 
 
-def _conflict(request: HttpRequest, project: Project, row: Budget | None, sentence: str) -> HttpResponse:
-    """The form with what the other person saved."""
+def _filled(row: Budget | None) -> BudgetForm:
+    """The form as it is shown first."""
+    return BudgetForm(initial=first_values(row)).show(_shown(row)) if row else BudgetForm()
+
+
+def _shown(row: Budget) -> dict[str, Any]:
+    """What a person sees of a budget."""
+    return {name: value for name, value in first_values(row).items() if name != "version"}
+
+
+def _conflict(
+    request: HttpRequest, project: Project, row: Budget | None, form: BudgetForm, error: ConflictError
+) -> HttpResponse:
+    """The form as the second person has filled it in, and what the first one saved; to save again counts."""
     new = Budget.objects.get(pk=row.pk) if row else None
-    return _form(request, project, new, BudgetForm(initial=first_values(new) if new else None), 409, sentence)
+    if new and not isinstance(error, ChangedMeanwhileError):  # a page without the field of what it showed
+        differ = [name for name, value in _shown(new).items() if form.cleaned_data[name] != value]
+        error = ChangedMeanwhileError("Somebody else", "", differ or ["reason"], _shown(new) | {"reason": ""})
+    if isinstance(error, ChangedMeanwhileError):
+        error.show_on(form)
+    if new:
+        data = cast(QueryDict, form.data).copy()
+        data["version"] = str(new.version)
+        form.data = data
+    return _form(request, project, new, form, 409)
 
 
 def _form(
-    request: HttpRequest, project: Project, row: Budget | None, form: BudgetForm, status: int = 200, conflict: str = ""
+    request: HttpRequest, project: Project, row: Budget | None, form: BudgetForm, status: int = 200
 ) -> HttpResponse:
-    context = {"project": project, "budget": row, "form": form, "conflict": conflict}
+    context = {"project": project, "budget": row, "form": form}
     return render(request, "scheduling/projects/budget_form.html", context, status=status)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import Group
 from django.http import HttpRequest, HttpResponse
@@ -15,11 +15,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts import people_groups
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, unless_changed
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
+from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.project_models import Project
 from scheduling.projects import services
 from scheduling.projects.group_forms import GroupNameForm, GroupRoleForm, MembersForm, ToProjectForm
@@ -114,7 +116,12 @@ def give_permissions(request: HttpRequest, pk: int) -> HttpResponse:
     """What it lets its members do with moves of jobs."""
     _refuse_others(request)
     row, chosen = _group(pk), request.POST.getlist("permission")
-    return _done(request, row, lambda: people_groups.give_permissions(caller(request), row, chosen), "is changed.")
+    try:
+        return _done(request, row, lambda: people_groups.give_permissions(caller(request), row, chosen), "is changed.")
+    except ChangedMeanwhileError as error:
+        form = WordedForm()
+        error.show_on(form)
+        return _page(request, _group(pk), 409, chosen, permissions_form=form)
 
 
 @require_POST
@@ -145,7 +152,7 @@ def _change(
     request: HttpRequest,
     pk: int,
     name: str,
-    form: forms.Form,
+    form: WordedForm,
     act: Callable[[Group, dict[str, Any]], object],
     outcome: str,
 ) -> HttpResponse:
@@ -154,7 +161,11 @@ def _change(
     row = _group(pk)
     if form.is_valid():
         try:
-            act(row, form.cleaned_data)
+            with _unless_changed(request, row):
+                act(row, form.cleaned_data)
+        except ChangedMeanwhileError as error:
+            error.show_on(form)
+            return _page(request, _group(pk), 409, None, **{name: form})
         except InputError as error:
             add_input_error(form, error)
         except GridPortalError as error:
@@ -162,12 +173,15 @@ def _change(
         else:
             add_result(request, f"The group {row.name}", _address(row), outcome)
             return redirect(_address(row))
-    return _page(request, _group(pk), 422, **{name: form})
+    return _page(request, _group(pk), 422, None, **{name: form})
 
 
 def _done(request: HttpRequest, row: Group, act: Callable[[], object], outcome: str) -> HttpResponse:
     try:
-        act()
+        with _unless_changed(request, row):
+            act()
+    except ChangedMeanwhileError:
+        raise
     except GridPortalError as error:
         messages.error(request, str(error))
     else:
@@ -185,8 +199,24 @@ def _list(request: HttpRequest, form: GroupNameForm, status: int = 200) -> HttpR
     return render(request, "scheduling/groups/list.html", {"rows": rows, "form": form}, status=status)
 
 
-def _page(request: HttpRequest, row: Group, status: int = 200, **given: forms.Form) -> HttpResponse:
-    role, held = people_groups.role_given(row), set(row.permissions.values_list("codename", flat=True))
+def _unless_changed(request: HttpRequest, row: Group) -> AbstractContextManager[None]:
+    """What is in it is not saved where the form that was sent showed something else."""
+    pk, events = row.pk, changes_of(row, "group.rename", "group.give_role", "group.give_permissions")
+    return unless_changed(request, lambda: _values(_group(pk)), Group.objects.filter(pk=pk), events)
+
+
+def _values(row: Group) -> dict[str, Any]:
+    """What the forms of a group show."""
+    held = sorted(row.permissions.values_list("codename", flat=True))
+    return {"name": row.name, "role": people_groups.role_given(row), "permissions": held}
+
+
+def _page(
+    request: HttpRequest, row: Group, status: int = 200, chosen: Sequence[str] | None = None, **given: WordedForm
+) -> HttpResponse:
+    """`chosen`: permissions that are not given yet."""
+    values = _values(row)
+    role, held = values["role"], values["permissions"] if chosen is None else chosen
     jobs, applications = shares_of_group(row)
     context = {
         "group": row,
@@ -198,9 +228,10 @@ def _page(request: HttpRequest, row: Group, status: int = 200, **given: forms.Fo
         "any_project": Project.objects.exists(),
         "shared_jobs": jobs,
         "shared_applications": applications,
-        "name_form": GroupNameForm(initial={"name": row.name}),
+        "name_form": GroupNameForm(initial={"name": row.name}).show({"name": row.name}),
         "members_form": MembersForm(),
-        "role_form": GroupRoleForm(initial={"role": role}),
+        "role_form": GroupRoleForm(initial={"role": role}).show({"role": role}),
+        "permissions_form": WordedForm().show({"permissions": values["permissions"]}),
         "project_form": ToProjectForm(),
     }
     return render(request, "scheduling/groups/group.html", context | given, status=status)

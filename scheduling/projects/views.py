@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, rows_of, unless_changed
 from gridportal.base.errors import InputError
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
@@ -84,19 +85,36 @@ def edit(request: HttpRequest, name: str = "") -> HttpResponse:
     require_permission(request, "scheduling.manage_projects", "Administrators make and change projects.")
     row = get_object_or_404(Project, name=name) if name else None
     if request.method != "POST":
-        return _form(request, row, ProjectForm(initial=first_values(row) if row else None))
+        return _form(request, row, _filled(row))
     form = ProjectForm(request.POST)
     if form.is_valid():
         try:
-            saved = services.save_project(caller(request), row, **form.cleaned_data)
+            saved = _saved(request, row, form)
         except InputError as error:
             add_input_error(form, error)
+        except ChangedMeanwhileError as error:
+            error.show_on(form)
+            return _form(request, row, form, 409)
         else:
             add_result(request, f"Project {saved.name}", saved.get_absolute_url(), "is saved.")
             return redirect(saved)
     if row is not None:
         row.refresh_from_db()
     return _form(request, row, form, 422)
+
+
+def _filled(row: Project | None) -> ProjectForm:
+    """The form as it is shown first."""
+    return ProjectForm(initial=first_values(row)).show(first_values(row)) if row else ProjectForm()
+
+
+def _saved(request: HttpRequest, row: Project | None, form: ProjectForm) -> Project:
+    if row is None:
+        return services.save_project(caller(request), None, **form.cleaned_data)
+    pk = row.pk
+    events = changes_of(row, "project.change")
+    with unless_changed(request, lambda: first_values(Project.objects.get(pk=pk)), rows_of(row), events):
+        return services.save_project(caller(request), row, **form.cleaned_data)
 
 
 def _recent(since: str) -> Range:

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -14,13 +15,16 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.base.errors import GridPortalError
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.result_messages import add_result
+from gridportal.web.shown_version import SHOWN_VERSION, was_shown
 from scheduling.matching import selectors as ads
 from scheduling.matching.core.language.ad_reader import read_ad
 from scheduling.matching.core.request_elements import elements
+from scheduling.matching.models import ResourceAd, SavedRequest
 from scheduling.matching.services import resource_policies, saving_requests
 from scheduling.resource_requests import selectors
 from scheduling.resource_requests.forms import FIRST, ResourceAdForm, SendForm
@@ -30,6 +34,7 @@ from scheduling.resource_requests.services import sending_requests
 from scheduling.resource_requests.services.trial_matches import try_match
 
 PER_PAGE = 50
+_EVERY_NODE = "every node"
 SHOWS = (("", "Waiting"), ("answered", "Answered"), ("over", "Over"), ("saved", "Saved"), ("ads", "Ads of nodes"))
 
 
@@ -66,17 +71,21 @@ def new_request(request: HttpRequest) -> HttpResponse:
     """GET shows the form, empty or with a request that was kept or sent before; POST sends it or keeps it."""
     _must_send(request)
     if request.method != "POST":
-        return _form(request, SendForm(initial={"text": _first_text(request)}))
+        return _form(request, SendForm(initial={"text": _first_text(request)}).show(_kept_texts(request)))
     form = SendForm(request.POST)
     if not form.is_valid():
         return _form(request, form, 422)
     try:
         if "keep" in request.POST:
             given = form.cleaned_data
-            saving_requests.save_request(caller(request), given["name"], given["text"], shared=given["shared"])
+            _keep(request, **{name: given[name] for name in ("name", "text", "shared")})
             messages.success(request, f"The request {given['name']} is kept.")
             return redirect(f"{reverse('match-requests')}?show=saved")
         row = sending_requests.send_request(caller(request), form.to_request())
+    except ChangedMeanwhileError as error:
+        error.show_on(form)
+        form.show(_kept_texts(request))
+        return _form(request, form, 409)
     except GridPortalError as error:
         field = "name" if getattr(error, "field", "") == "name" else "text"
         form.add_error(field, str(error))
@@ -133,20 +142,59 @@ def change_ad(request: HttpRequest, cluster: str) -> HttpResponse:
     """Set or take away what administrators add to the ad of a node."""
     if not request.user.has_perm("scheduling.change_resource_ad"):
         raise PermissionDenied("Only administrators give nodes ads of their own.")
-    form = ResourceAdForm(request.POST)
+    form, status = ResourceAdForm(request.POST), 422
     if form.is_valid():
         try:
-            row = resource_policies.set_resource_ad(caller(request), cluster, **form.cleaned_data)
+            row = _set_ad(request, cluster, **form.cleaned_data)
             done = "is what administrators say of it" if row else "is taken away"
             messages.success(request, f"The ad of {form.cleaned_data['node'] or 'every node'} of {cluster} {done}.")
             return redirect(f"{reverse('match-requests')}?show=ads")
+        except ChangedMeanwhileError as error:
+            error.show_on(form)
+            form.show(_shown_ads(cluster))
+            status = 409
         except GridPortalError as error:
             form.add_error("node" if getattr(error, "field", "") == "node" else "text", str(error))
     context = {"show": "ads", "tabs": SHOWS, **_tab(request, "ads")}
     context["clusters_ads"] = [
         (name, rows, form if name == cluster else own) for name, rows, own in context["clusters_ads"]
     ]
-    return render(request, "scheduling/requests/list.html", context, status=422)
+    return render(request, "scheduling/requests/list.html", context, status=status)
+
+
+@transaction.atomic
+def _keep(request: HttpRequest, name: str, text: str, *, shared: bool) -> None:
+    """Raises ChangedMeanwhileError where the own request of this name is not the one of when the page was shown."""
+    shown = request.POST.get(SHOWN_VERSION, "")
+    row = SavedRequest.objects.select_for_update().filter(owner=caller(request), name=" ".join(name.split())).first()
+    if shown and row and not was_shown(shown, row.name, row.text, ""):
+        raise ChangedMeanwhileError("You", f" at {row.changed_at:%H:%M} UTC,", ("text",), {"text": row.text})
+    saving_requests.save_request(caller(request), name, text, shared=shared)
+
+
+def _kept_texts(request: HttpRequest) -> dict[str, str]:
+    """By name, the own requests that are kept; never empty, so that a page with none says so, too."""
+    rows = SavedRequest.objects.filter(owner=caller(request)).order_by("name")
+    return {"": ""} | dict(rows.values_list("name", "text"))
+
+
+@transaction.atomic
+def _set_ad(request: HttpRequest, cluster: str, node: str, text: str) -> ResourceAd | None:
+    """Raises ChangedMeanwhileError where somebody else has changed the ad of this node since the page was shown."""
+    shown = request.POST.get(SHOWN_VERSION, "")
+    row = ResourceAd.objects.select_for_update().filter(cluster=cluster, node=node).first()
+    now = row.text if row else ""
+    if shown and not was_shown(shown, node or _EVERY_NODE, now, ""):
+        by = row.changed_by if row else "Somebody"
+        at = f" at {row.changed_at:%H:%M} UTC," if row else ""
+        is_mine = by == caller(request).username
+        raise ChangedMeanwhileError("You" if is_mine else by, at, ("text",), {"text": now})
+    return resource_policies.set_resource_ad(caller(request), cluster, node, text)
+
+
+def _shown_ads(cluster: str) -> dict[str, str]:
+    """By node, what the table shows; never empty, so that a page without ads says so, too."""
+    return {_EVERY_NODE: ""} | {row.node or _EVERY_NODE: row.text for row in ads.resource_ads(cluster)}
 
 
 def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
@@ -154,7 +202,9 @@ def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
     if show == "saved":
         return {"saved": ads.saved_requests(user)}
     if show == "ads":
-        forms = [(name, list(ads.resource_ads(name)), ResourceAdForm()) for name in settings.CLUSTERS]
+        forms = [
+            (name, list(ads.resource_ads(name)), ResourceAdForm().show(_shown_ads(name))) for name in settings.CLUSTERS
+        ]
         return {"clusters_ads": forms, "may_change": request.user.has_perm("scheduling.change_resource_ad")}
     page = page_of(LongList(selectors.in_tab(user, show or "waiting")), PER_PAGE, request.GET.get("page"))
     rows = [(row, finding(answer) if (answer := row.match_answer) else "") for row in page.object_list]

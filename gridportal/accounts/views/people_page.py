@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts import managing, selectors
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, rows_of, unless_changed
 from gridportal.accounts.forms import InviteForm
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.models import User
@@ -21,6 +26,7 @@ from gridportal.web.form_errors import add_input_error
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
+from gridportal.web.shown_version import version_of
 
 PER_PAGE = 50
 
@@ -55,7 +61,12 @@ def give_role(request: HttpRequest, pk: int) -> HttpResponse:
     _refuse_others(request)
     person, role = get_object_or_404(User, pk=pk), request.POST.get("role", "")
     try:
-        managing.give_role(caller(request), person, role)
+        now = partial(_shown_role, person.pk)
+        with unless_changed(request, now, rows_of(person), changes_of(person, "person.set_role")):
+            managing.give_role(caller(request), person, role)
+    except ChangedMeanwhileError as error:
+        messages.error(request, f"{person.username}: {error}")
+        return _page(request, InviteForm(), chosen={person.pk: role}, status=409)
     except GridPortalError as error:
         messages.error(request, str(error))
     else:
@@ -95,10 +106,19 @@ def reset_second_factor(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, form: InviteForm, invited: User | None = None, password: str = "", status: int = 200
+    request: HttpRequest,
+    form: InviteForm,
+    invited: User | None = None,
+    password: str = "",
+    status: int = 200,
+    chosen: Mapping[int, str] = MappingProxyType({}),
 ) -> HttpResponse:
+    """`chosen`: by person a role that is not given yet."""
     text, with_logs = request.GET.get("q", "").strip()[:150], request.GET.get("logs") == "1"
     page = page_of(LongList(selectors.people(text, with_logs=with_logs)), PER_PAGE, request.GET.get("page"))
+    for row in page.object_list:
+        row.chosen_role = chosen.get(row.pk, row.own_role)  # type: ignore[attr-defined]  # for the template
+        row.shown_version = version_of({"role": row.own_role})  # type: ignore[attr-defined]  # as well
     context = {
         "form": form,
         "page": page,
@@ -114,6 +134,10 @@ def _page(
         **list_context(request, "people"),
     }
     return render(request, "accounts/people.html", context, status=status)
+
+
+def _shown_role(pk: int) -> dict[str, str]:
+    return {"role": User.objects.get(pk=pk).own_role}
 
 
 def _give_roles() -> list[str]:

@@ -101,6 +101,15 @@ def parse(raw: object) -> tuple[Parameter, ...]:
     return parameters
 
 
+def type_of(entry: Mapping[str, Any]) -> str:
+    """The type of a registered parameter by its usual name.
+
+    >>> type_of({"name": "size", "type": "integer"})
+    'int'
+    """
+    return _TYPES.get(str(entry.get("type")), str(entry.get("type")))
+
+
 def validate(parameters: Sequence[Parameter], given: Mapping[str, object]) -> dict[str, Value]:
     """One typed value per parameter: what was given, else the default. Raises InputError.
 

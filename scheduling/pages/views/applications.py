@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, rows_of, unless_changed
 from gridportal.base.errors import InputError
 from gridportal.web.result_messages import add_result
 from scheduling.contracts.selectors.promises import model_records
@@ -98,14 +99,17 @@ def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     registered = get_object_or_404(Application, slug=slug, owner__isnull=True) if slug else None
     past = {"past_jobs": past_jobs(request, registered), "sample": request.POST.get("sample", "")}
     if request.method != "POST":
-        form = ApplicationForm(initial=from_application(registered) if registered else {"enabled": True})
-        return render(request, "scheduling/application_form.html", {"form": form, "application": registered, **past})
-    form = ApplicationForm(request.POST)
+        context = {"form": _filled(registered), "application": registered, **past}
+        return render(request, "scheduling/application_form.html", context)
+    form, status = ApplicationForm(request.POST), 422
     if form.is_valid():
         try:
-            saved = jobs_applications.register_application(caller(request), form.fields_of_application(), registered)
+            saved = _saved(request, registered, form)
         except InputError as error:
             form.blame(error)
+        except ChangedMeanwhileError as error:
+            error.show_on(form)
+            status = 409
         else:
             outcome = "is changed." if registered else "is registered."
             add_result(request, saved.name, saved.get_absolute_url(), outcome)
@@ -113,7 +117,25 @@ def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     # The service sets fields on the row that it refuses; the page names the one that is stored.
     stored = Application.objects.filter(pk=registered.pk).first() if registered else None
     context = {"form": form, "application": stored, **past}
-    return render(request, "scheduling/application_form.html", context, status=422)
+    return render(request, "scheduling/application_form.html", context, status=status)
+
+
+def _filled(registered: Application | None) -> ApplicationForm:
+    """The form as it is shown first."""
+    if registered is None:
+        return ApplicationForm(initial={"enabled": True})
+    values = from_application(registered)
+    return ApplicationForm(initial=values).show(values)
+
+
+def _saved(request: HttpRequest, registered: Application | None, form: ApplicationForm) -> Application:
+    fields = form.fields_of_application()
+    if registered is None:
+        return jobs_applications.register_application(caller(request), fields)
+    pk, rows = registered.pk, rows_of(registered)
+    events = changes_of(registered, "application.change", "application.publish")
+    with unless_changed(request, lambda: from_application(Application.objects.get(pk=pk)), rows, events):
+        return jobs_applications.register_application(caller(request), fields, registered)
 
 
 def _parameters(registered: Application) -> list[dict[str, Any]]:

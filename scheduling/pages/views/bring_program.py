@@ -18,11 +18,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from rest_framework import serializers
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, rows_of, unless_changed
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import ConflictError, GridPortalError, SeveralInputsError
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
+from gridportal.web.worded_form import WordedForm
 from monitoring.clusters import selectors
 from scheduling import tasks
 from scheduling.jobs.core import ranks
@@ -31,10 +33,18 @@ from scheduling.jobs.ownership_models import OwnProgram
 from scheduling.jobs.selectors import usable_applications
 from scheduling.jobs.services import own_programs, program_clusters
 from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.jobs.services.own_programs import ProgramRequest
 from scheduling.messages import message
 from scheduling.pages.api_programs import asked_by_document, program_document
 from scheduling.pages.batch_values import unread_messages
-from scheduling.pages.program_form import ParameterRows, ProgramForm, from_program, parameter_rows, starts
+from scheduling.pages.program_form import (
+    ParameterRows,
+    ProgramForm,
+    from_program,
+    parameter_rows,
+    shown_values,
+    starts,
+)
 from scheduling.pages.submitters import require_submitter
 from scheduling.placing.services import submission
 from scheduling.runs.services import start_check
@@ -63,11 +73,17 @@ def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
         return _edit_json(request, application)
     if request.method != "POST":
         form = ProgramForm(initial=from_program(application) if application else {})
+        if application:
+            form.show(shown_values(application))
         rows = ParameterRows(prefix="p", initial=parameter_rows(application) if application else None)
         return _page(request, form, rows, application)
     stored = application.program if application else None
     form, rows = ProgramForm(request.POST, request.FILES, stored=stored), ParameterRows(request.POST, prefix="p")
-    saved = _save(request, form, rows, application)
+    try:
+        saved = _save(request, form, rows, application)
+    except ChangedMeanwhileError as error:
+        error.show_on(form)
+        return _page(request, form, rows, application, 409)
     if saved is None:
         return _page(request, form, rows, application, 422)
     return _saved(request, saved, is_new=application is None)
@@ -81,7 +97,9 @@ def _edit_json(request: HttpRequest, application: Application | None) -> HttpRes
         return _json_page(request, json.dumps(shown, indent=2, ensure_ascii=False), application)
     try:
         document = bounded_json.loads(text)
-        saved = own_programs.save_program(caller(request), asked_by_document(document, application), application)
+        saved = _kept(request, asked_by_document(document, application), application)
+    except ChangedMeanwhileError as error:
+        return _json_page(request, text, application, changed=error)
     except UnreadableError as error:
         return _json_page(request, text, application, [error.sentence])
     except SeveralInputsError as error:
@@ -103,11 +121,21 @@ def _sentences(detail: Any) -> list[str]:
 
 
 def _json_page(
-    request: HttpRequest, text: str, application: Application | None, problems: Sequence[str] = ()
+    request: HttpRequest,
+    text: str,
+    application: Application | None,
+    problems: Sequence[str] = (),
+    changed: ChangedMeanwhileError | None = None,
 ) -> HttpResponse:
     context = {"document": text, "problems": problems, "as_json": True, "program_clusters": clusters_for_programs()}
     context |= {"application": _stored(application), "starts": starts()}
-    return render(request, "scheduling/own_program.html", context, status=422 if problems else 200)
+    form = WordedForm(request.POST)
+    if changed:
+        changed.show_on(form)
+    elif application and request.method != "POST":
+        form.show(shown_values(application))
+    status = 409 if changed else 422 if problems else 200
+    return render(request, "scheduling/own_program.html", {**context, "form": form}, status=status)
 
 
 def _saved(request: HttpRequest, saved: Application, *, is_new: bool) -> HttpResponse:
@@ -221,19 +249,30 @@ def own_application(request: HttpRequest, slug: str) -> Application:
 def _save(request: HttpRequest, form: ProgramForm, rows: Any, application: Application | None) -> Application | None:
     """None where something is wrong; all of it is said beside its field then."""
     is_valid = [form.is_valid(), rows.is_valid()]
-    parameters = [row.document() for row in rows if row.is_valid()]
+    stored = Application.objects.get(pk=application.pk).parameters if application else ()
+    parameters = [row.document(stored) for row in rows if row.is_valid()]
     asked = form.asked([each for each in parameters if each])
     try:
         if all(is_valid):
-            return own_programs.save_program(caller(request), asked, application)
+            return _kept(request, asked, application)
         errors = own_programs.problems_with(caller(request), asked, application)
     except SeveralInputsError as error:
         errors = list(error.errors)
+    except ChangedMeanwhileError:
+        raise
     except ConflictError as error:
         form.add_error(None, str(error))
         return None
     form.blame(errors)
     return None
+
+
+def _kept(request: HttpRequest, asked: ProgramRequest, application: Application | None) -> Application:
+    if application is None:
+        return own_programs.save_program(caller(request), asked)
+    events, rows, pk = changes_of(application, "application.change"), rows_of(application), application.pk
+    with unless_changed(request, lambda: shown_values(Application.objects.get(pk=pk)), rows, events):
+        return own_programs.save_program(caller(request), asked, application)
 
 
 def _page(

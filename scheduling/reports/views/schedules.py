@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, rows_of, unless_changed
 from gridportal.base.errors import ConflictError, InputError
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
@@ -45,13 +46,16 @@ def edit(request: HttpRequest, pk: int | None = None) -> HttpResponse:
     require_permission(request, "scheduling.schedule_reports", _REFUSAL)
     row = get_object_or_404(ReportSchedule, pk=pk) if pk else None
     if request.method != "POST":
-        return _form(request, row, ScheduleForm(initial=first_values(row) if row else None))
+        return _form(request, row, _filled(row))
     form = ScheduleForm(request.POST)
     if form.is_valid():
         try:
-            saved = schedule_services.save_schedule(caller(request), row, **form.cleaned_data)
+            saved = _saved_schedule(request, row, form)
         except InputError as error:
             add_input_error(form, error)
+        except ChangedMeanwhileError as error:
+            error.show_on(form)
+            return _form(request, row, form, 409)
         except ConflictError as error:
             messages.error(request, str(error))
             return redirect("report-schedules")
@@ -84,6 +88,19 @@ def stop(request: HttpRequest, pk: int) -> HttpResponse:
     schedule_services.stop_for(person, row)
     add_result(request, f"Report {row.name}", reverse("report-schedules"), "is not sent to you any more.")
     return redirect("report-schedules")
+
+
+def _filled(row: ReportSchedule | None) -> ScheduleForm:
+    """The form as it is shown first."""
+    return ScheduleForm(initial=first_values(row)).show(first_values(row)) if row else ScheduleForm()
+
+
+def _saved_schedule(request: HttpRequest, row: ReportSchedule | None, form: ScheduleForm) -> ReportSchedule:
+    if row is None:
+        return schedule_services.save_schedule(caller(request), None, **form.cleaned_data)
+    rows, events = rows_of(row), changes_of(row, "report.change_schedule", "report.stop")
+    with unless_changed(request, lambda: first_values(ReportSchedule.objects.get(pk=row.pk)), rows, events):
+        return schedule_services.save_schedule(caller(request), row, **form.cleaned_data)
 
 
 def _form(request: HttpRequest, row: ReportSchedule | None, form: ScheduleForm, status: int = 200) -> HttpResponse:

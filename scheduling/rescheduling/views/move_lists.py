@@ -4,6 +4,7 @@ see those of all jobs sees those of the own ones."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -18,6 +19,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, unless_changed
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.base.errors import GridPortalError
 from gridportal.web.csv_stream import csv_response, plain_cell
@@ -25,7 +27,7 @@ from gridportal.web.paging import LongList, page_of
 from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.charts import calibration
 from scheduling.rescheduling.forms import PolicyForm
-from scheduling.rescheduling.models import MoveDecision
+from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
 from scheduling.rescheduling.services import policies
 from scheduling.rescheduling.views.decision_story import decision_summary
 
@@ -84,10 +86,16 @@ def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
     """Change how jobs of a cluster are moved."""
     if not request.user.has_perm("scheduling.change_move_policy"):
         raise PermissionDenied("Only operators may change how jobs are moved.")
-    form = PolicyForm(request.POST)
+    form, status = PolicyForm(request.POST), 422
     if form.is_valid():
         try:
-            policies.change_policy(caller(request), cluster, form.cleaned_data)
+            rows = ReschedulingPolicy.objects.filter(cluster=cluster)
+            events = changes_of(selectors.policy(cluster), "moves.change_policy")
+            with unless_changed(request, partial(_shown_rules, cluster), rows, events):
+                policies.change_policy(caller(request), cluster, form.cleaned_data)
+        except ChangedMeanwhileError as error:
+            error.show_on(form)
+            status = 409
         except GridPortalError as error:
             messages.error(request, str(error))
         else:
@@ -97,7 +105,7 @@ def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
     context["sees_all"] = True
     context |= list_context(request, "migrations")
     context["policies"] = [(name, form if name == cluster else each) for name, each in context["policies"]]
-    return render(request, "scheduling/migrations/page.html", context, status=422)
+    return render(request, "scheduling/migrations/page.html", context, status=status)
 
 
 def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
@@ -121,7 +129,12 @@ def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
 
 
 def _rules_form(cluster: str) -> PolicyForm:
-    return PolicyForm(initial=PolicyForm.initial_of(selectors.policy(cluster)))
+    values = _shown_rules(cluster)
+    return PolicyForm(initial=values).show(values)
+
+
+def _shown_rules(cluster: str) -> dict[str, Any]:
+    return PolicyForm.initial_of(selectors.policy(cluster))
 
 
 def _summary(request: HttpRequest, show: str) -> str:
