@@ -49,6 +49,7 @@ _DONE: Mapping[str, str] = {
     "rename": "renamed {}",
     "rename_key": "renamed a security key of {}",
     "requeue": "put {} back into the queue",
+    "resubmit": "submitted {} again",
     "resume": "resumed {}",
     "revoke": "revoked {}",
     "save": "saved {}",

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, status
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
@@ -21,6 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.models import User
 from gridportal.base.accepted_values import one_of
 from gridportal.base.errors import InputError
 from gridportal.web.api_errors import form_errors, valid_data
@@ -29,7 +28,9 @@ from gridportal.web.api_parsing import BoundedJSONParser, JSONWithFilesParser, f
 from gridportal.web.api_permissions import may
 from gridportal.web.logs_shown import LOGS, logs_shown
 from gridportal.web.long_answers import long_answer
+from gridportal.web.paging import distinct
 from gridportal.web.write_limit import WriteThrottle
+from monitoring.clusters.selectors import configured
 from scheduling import tasks
 from scheduling.contracts.selectors.run_ends import expected_ends
 from scheduling.jobs.core.explanation import NO_EXPLANATION
@@ -52,6 +53,7 @@ from scheduling.pages.api_runs import contract_answer, log_part, phases_of
 from scheduling.pages.api_shares import ShareActions
 from scheduling.pages.application_serializers import ApplicationSerializer
 from scheduling.pages.contract_serializers import ContractSerializer
+from scheduling.pages.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from scheduling.pages.output_serializers import LogPartSerializer, LogSerializer, PhaseSerializer, ScriptSerializer
 from scheduling.pages.placement_serializers import PlacementSerializer, PreviewSerializer, TakeSerializer
 from scheduling.pages.serializers import JobDetailSerializer, JobEventSerializer, JobFilterSerializer, JobSerializer
@@ -68,15 +70,14 @@ from scheduling.runs.services import queue_actions
 _MAY_SUBMIT = may("scheduling.submit_job", read="scheduling.view_application")
 _WITH_FILES = ("create", "resubmit")
 _SUBMITS = ("create", "resubmit", "random_nodes")
+#: So many names of clusters that are gone a filter knows.
+_MOST_CLUSTERS = 100
 #: What is open to those with whom a job is shared.
 _READS = frozenset(
     [
         *("retrieve", "events", "log", "script", "placement", "phases", "contract", "requirements", "moves", "data"),
         *("compare", "resubmit", "random_nodes"),
     ]
-)
-_IDEMPOTENCY_KEY = OpenApiParameter(
-    "Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The same key twice gives the same job."
 )
 
 
@@ -146,7 +147,25 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         sort = self.request.query_params.get("ordering", "")
         if sort and not is_ordering(sort):
             raise InputError("ordering", sort, f"{one_of(SORTS)}, with a minus sign before it to turn it round")
+        queryset = self._of_cluster(queryset)
+        self._check_owner()
         return JobRows(form.apply(queryset), sort, queryset, at_once=form.reads_names)
+
+    def _of_cluster(self, jobs: QuerySet[Any]) -> QuerySet[Any]:
+        """Those of the cluster that the address names. Raises InputError for one that there is not and was not."""
+        name = self.request.query_params.get("cluster", "")
+        known = {*configured(), *distinct(Job, "cluster", _MOST_CLUSTERS)} if name else ()
+        if name and name not in known:
+            raise InputError("cluster", name, one_of(sorted(known)))
+        return jobs.filter(cluster=name) if name else jobs
+
+    def _check_owner(self) -> None:
+        """Raises InputError for a name that nobody has. Who sees the own jobs alone is not told who there is."""
+        name = self.request.query_params.get("owner", "").strip()
+        if not name or not self.request.user.has_perm("scheduling.view_all_jobs"):
+            return
+        if not User.objects.filter(username__iexact=name).exists():
+            raise InputError("owner", name, "the name of a person who has an account")
 
     @extend_schema(parameters=[JobFilterSerializer])
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -158,7 +177,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
     @extend_schema(
         request=SubmitSerializer,
         responses={200: JobDetailSerializer, 201: JobDetailSerializer},
-        parameters=[_IDEMPOTENCY_KEY],
+        parameters=[IDEMPOTENCY_KEY],
     )
     def create(self, request: Request) -> Response:
         """Submit a job: 201, or 200 when this key has already made it.
@@ -168,7 +187,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         """
         asked = SubmitSerializer(data=request.data, context={"request": request})
         asked.is_valid(raise_exception=True)
-        return self._submit(asked.spec(_key(request)))
+        return self._submit(asked.spec(idempotency_key(request)))
 
     @extend_schema(responses=JobDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
@@ -207,7 +226,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
     @extend_schema(
         request=ResubmitSerializer,
         responses={200: JobDetailSerializer, 201: JobDetailSerializer},
-        parameters=[_IDEMPOTENCY_KEY],
+        parameters=[IDEMPOTENCY_KEY],
     )
     @action(detail=True, methods=["post"])
     def resubmit(self, request: Request, pk: str) -> Response:
@@ -216,7 +235,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         old = self.get_object()
         changes = valid_data(ResubmitSerializer(data=request.data, context={"request": request}))
         keeps = changes.pop("keep_inputs", True)
-        spec = job_spec.JobSpec.from_row(old).with_changes(changes, _key(request))
+        spec = job_spec.JobSpec.from_row(old).with_changes(changes, idempotency_key(request))
         return self._submit(spec if keeps else replace(spec, inputs=()), resubmitted_from=old)
 
     @extend_schema(responses=JobEventSerializer(many=True))
@@ -350,14 +369,3 @@ def _preview(found: preview.Preview) -> dict[str, Any]:
         "explanation": documents.explanation(found.explanation),
         "ways": [{"words" if name == "label" else name: value for name, value in way.items()} for way in found.ways],
     }
-
-
-def _key(request: Request) -> uuid.UUID | None:
-    """The Idempotency-Key header as a key of this person: a UUID as it is, other text hashed with the username."""
-    text = request.headers.get("Idempotency-Key", "").strip()
-    if not text:
-        return None
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        return uuid.uuid5(uuid.NAMESPACE_URL, f"{request.user.username}/{text}")

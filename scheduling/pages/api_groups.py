@@ -19,6 +19,7 @@ from gridportal.web.write_limit import WriteThrottle
 from scheduling import tasks
 from scheduling.jobs.group_models import JobGroup
 from scheduling.pages.group_serializers import SubmitSweepSerializer, SweepDetailSerializer, SweepSerializer
+from scheduling.pages.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from scheduling.pages.sweep_results import groups_visible_to
 from scheduling.placing.services.many_jobs import cancel_jobs
 from scheduling.placing.services.sweep_submission import submit_sweep
@@ -42,13 +43,18 @@ class Sweeps(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericV
     def get_throttles(self) -> list[Any]:
         return [SubmitThrottle() if self.action == "create" else PersonThrottle(), WriteThrottle()]
 
-    @extend_schema(request=SubmitSweepSerializer, responses={200: SweepDetailSerializer, 201: SweepDetailSerializer})
+    @extend_schema(
+        request=SubmitSweepSerializer,
+        responses={200: SweepDetailSerializer, 201: SweepDetailSerializer},
+        parameters=[IDEMPOTENCY_KEY],
+    )
     def create(self, request: Request) -> Response:
-        """Submit a job for each combination of the values, all or none; 200 when the key was used before."""
+        """Submit a job for each combination of the values, all or none; 200 when the key was used before, 409 when it
+        has made another sweep."""
         asked = SubmitSweepSerializer(data=request.data, context={"request": request})
         asked.is_valid(raise_exception=True)
         axes = asked.axes()
-        group, is_new = submit_sweep(caller(request), asked.spec(), axes)
+        group, is_new = submit_sweep(caller(request), asked.spec(idempotency_key(request)), axes)
         for job in group.jobs.all()[:1]:  # a worker that places one of them places all
             tasks.place_soon(job)
         return Response(SweepDetailSerializer(group).data, status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)

@@ -18,9 +18,10 @@ from gridportal.accounts.models import User
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.pages.chosen_jobs import Deed, chosen_jobs
+from scheduling.pages.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from scheduling.pages.many_serializers import ManyOutcomeSerializer, ManySerializer
 from scheduling.placing.services.many_jobs import Cancellations, cancel_jobs
-from scheduling.placing.services.many_resubmissions import resubmit_jobs
+from scheduling.placing.services.many_resubmissions import resubmit_jobs, use_key_once
 
 Rows = list[dict[str, Any]]
 
@@ -28,12 +29,13 @@ Rows = list[dict[str, Any]]
 class ManyActions(viewsets.GenericViewSet[Job]):
     """What the view set of jobs has for it."""
 
-    @extend_schema(request=ManySerializer, responses=ManyOutcomeSerializer(many=True))
+    @extend_schema(request=ManySerializer, responses=ManyOutcomeSerializer(many=True), parameters=[IDEMPOTENCY_KEY])
     @action(detail=False, methods=["post"], pagination_class=None)
     def many(self, request: Request) -> Response:
         """Cancel or resubmit up to 200 jobs, each by its own permission and state; what became of each, by number.
 
-        The same request_key twice makes the jobs of a resubmission once.
+        The same request_key, or the same header, twice makes the jobs of a resubmission once; with other jobs it is
+        refused.
         """
         asked = ManySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -43,7 +45,10 @@ class ManyActions(viewsets.GenericViewSet[Job]):
         if given["do"] == Deed.CANCEL:
             rows = _cancelled(person, jobs)
         elif person.has_perm("scheduling.submit_job"):
-            rows = _resubmitted(person, jobs, given.get("request_key") or uuid.uuid4())
+            key = given.get("request_key") or idempotency_key(request)
+            if key:
+                use_key_once(person, key, numbers)
+            rows = _resubmitted(person, jobs, key or uuid.uuid4())
         else:
             raise PermissionDenied("Your role reads but does not submit jobs.")
         known = {row["job"] for row in rows}

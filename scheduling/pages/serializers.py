@@ -207,6 +207,7 @@ class JobFilterSerializer(serializers.Serializer[Any]):
     state = serializers.CharField(required=False, help_text="a state, or active for every one that is not final")
     application = serializers.CharField(required=False, help_text="its slug")
     owner = serializers.CharField(required=False)
+    cluster = serializers.CharField(required=False, help_text="its name")
     method = serializers.CharField(required=False)
     since = serializers.CharField(required=False, help_text="15m, 1h, 24h, 7d or 30d")
     ids = serializers.CharField(required=False, help_text="numbers of jobs, such as 12-15,18")

@@ -63,7 +63,7 @@ class Place:
 FIRST = "nas-cg"
 MOST_TABS = 6
 MOST_SAVED = 20
-_MADE_BEFORE = "This form has made a job already, of other values. Submit it again to make one of these."
+_MADE_BEFORE = "This form has made a job or a sweep already, of other values. Submit it again to make one of these."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gridportal.accounts.models import User
-from gridportal.base.errors import GridPortalError
+from gridportal.accounts.audit import Subject, audit
+from gridportal.accounts.models import AuditEvent, User
+from gridportal.base.errors import ConflictError, GridPortalError
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.placing.services.submission import submit_once
@@ -19,6 +20,18 @@ class Resubmissions:
 
     made: dict[int, Job] = field(default_factory=dict)
     refused: dict[int, str] = field(default_factory=dict)
+
+
+def use_key_once(actor: User, key: uuid.UUID, numbers: Sequence[int]) -> None:
+    """Note in the audit trail which jobs this key submits again. Raises ConflictError where it has submitted others."""
+    subject = Subject("jobs", str(key), f"jobs {', '.join(map(str, numbers))}"[:200])
+    earlier = AuditEvent.objects.filter(object_type=subject.type, object_id=subject.id, actor=actor).first()
+    if earlier is None:
+        audit(actor, "jobs.resubmit", subject, jobs=list(numbers))
+    elif earlier.detail.get("jobs") != list(numbers):
+        raise ConflictError(
+            f"This request_key has submitted {earlier.object_label} again already; send another key for other jobs."
+        )
 
 
 def resubmit_jobs(actor: User, jobs: Iterable[Job], key: uuid.UUID) -> Resubmissions:

@@ -104,14 +104,14 @@ def _same_request(owner: User, key: uuid.UUID, request: JobSpec) -> Job | None:
     job = Job.objects.filter(request_key=key).first()
     if job is not None and job.owner_id != owner.pk:
         raise InputError("request_key", str(key), "a key that no other person's job has")
-    if job is not None and _asks_otherwise(owner, job, request):
+    if job is not None and asks_otherwise(owner, job, request):
         raise ConflictError(
             f"This request_key has made job {job.pk} already, of other values; send another key for another job."
         )
     return job
 
 
-def _asks_otherwise(owner: User, job: Job, request: JobSpec) -> bool:
+def asks_otherwise(owner: User, job: Job, request: JobSpec) -> bool:
     """Whether a request is not the one that made the job. Of what cannot be checked any more only the program counts,
     and what it is given."""
     if request.application.pk != job.application_id or request.cluster != job.cluster:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from django.db import IntegrityError, transaction
 
 from gridportal.accounts.models import User
-from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.base.errors import ConflictError, GridPortalError, ImpossibleError, InputError
 from gridportal.base.reasons import Reason
 from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.parameters import Value
@@ -25,7 +25,7 @@ from scheduling.jobs.services.program_clusters import check_use
 from scheduling.placing.services.admission import check_admission
 from scheduling.placing.services.project_checks import check_project
 from scheduling.placing.services.requests import CheckedRequest, check
-from scheduling.placing.services.submission import create_job, with_project
+from scheduling.placing.services.submission import asks_otherwise, create_job, with_project
 from scheduling.runs.services.backends import check_owner
 
 log = logging.getLogger(__name__)
@@ -36,10 +36,11 @@ def submit_sweep(owner: User, request: JobSpec, axes: Axes, source: Job | None =
     the form was filled from.
 
     The caller has the jobs placed. The same request_key twice gives the same sweep. Raises InputError or
-    ImpossibleError for the first combination that cannot be, and BusyError while the portal does not take so many.
+    ImpossibleError for the first combination that cannot be, ConflictError for a key that made another sweep, and
+    BusyError while the portal does not take so many.
     """
     key = request.request_key or uuid.uuid4()
-    if (earlier := _same_request(owner, key)) is not None:
+    if (earlier := _same_request(owner, key, request, axes)) is not None:
         return earlier, False
     check_size(axes)
     combinations = points(axes)
@@ -54,7 +55,7 @@ def submit_sweep(owner: User, request: JobSpec, axes: Axes, source: Job | None =
         with transaction.atomic():
             return _create(owner, request, axes, key, checked, befores, hold), True
     except IntegrityError:
-        earlier = _same_request(owner, key)
+        earlier = _same_request(owner, key, request, axes)
         if earlier is None:
             raise
         return earlier, False
@@ -76,11 +77,25 @@ def _checked(request: JobSpec, point: Mapping[str, Value], user: str) -> Checked
         raise ImpossibleError(f"With {point_text(point)}: {error}") from error
 
 
-def _same_request(owner: User, key: uuid.UUID) -> JobGroup | None:
+def _same_request(owner: User, key: uuid.UUID, request: JobSpec, axes: Axes) -> JobGroup | None:
+    """The sweep that this key has made. Raises InputError for one of somebody else, ConflictError for another sweep."""
     group = JobGroup.objects.filter(request_key=key).first()
     if group is not None and group.owner_id != owner.pk:
         raise InputError("request_key", str(key), "a key that no other person's sweep has")
+    if group is not None and _is_another(owner, group, request, axes):
+        raise ConflictError(
+            f"This request_key has made sweep {group.pk} already, of other values; send another key for another sweep."
+        )
     return group
+
+
+def _is_another(owner: User, group: JobGroup, request: JobSpec, axes: Axes) -> bool:
+    """Whether a request is not the one that made the sweep. All its jobs are alike but for the axes: the first one
+    tells."""
+    if group.values_by_axis != {name: list(values) for name, values in axes.items()}:
+        return True
+    first = group.jobs.order_by("pk").first()
+    return first is not None and asks_otherwise(owner, first, spec_at(request, points(axes)[0]))
 
 
 def _create(

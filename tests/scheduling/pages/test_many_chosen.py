@@ -163,6 +163,21 @@ def test_over_rest_each_gets_its_outcome(client_as, chosen, enqueued):
     assert refused.status_code == 403
 
 
+def test_a_key_in_the_header_resubmits_once_and_never_other_jobs(client_as, chosen, enqueued):
+    client, over, running = client_as("user"), chosen["over"].pk, chosen["runs"].pk
+
+    def post(*numbers):
+        body, headers = {"do": "resubmit", "jobs": numbers}, {"Idempotency-Key": "monday"}
+        return client.post("/api/jobs/many", body, content_type="application/json", headers=headers)
+
+    made = [post(over).json()[0]["new_job"] for _ in "12"]
+    assert made[0] == made[1] == Job.objects.get(resubmitted_from=over).pk
+    other = post(over, running)
+    assert other.status_code == 409
+    assert f"has submitted jobs {over} again already" in other.content.decode()
+    assert Job.objects.filter(resubmitted_from__isnull=False).count() == 1
+
+
 @pytest.mark.parametrize(
     "body",
     [

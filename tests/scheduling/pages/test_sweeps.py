@@ -65,6 +65,33 @@ def test_the_same_form_twice_makes_one_sweep(client_as):
     assert Job.objects.count() == 2
 
 
+def test_the_same_form_with_other_values_is_asked_about(client_as):
+    key = str(uuid.uuid4())
+    send(client_as("user"), **{"sweep-klass": "S,W", "request_key": key})
+    answer = send(client_as("user"), **{"sweep-klass": "S,A", "request_key": key})
+    assert answer.status_code == 422
+    assert "This form has made a job or a sweep already, of other values." in markup(answer)
+    assert JobGroup.objects.count() == 1
+
+
+def test_a_key_in_the_header_makes_one_sweep_over_rest(client_as):
+    client = client_as("user")
+    body = {"application": "ep", "parameters": {"seed": 1}, "ranks": 2, "sweep": {"klass": ["S", "W"]}}
+
+    def post(**changes):
+        headers = {"Idempotency-Key": "sweep of monday"}
+        return client.post("/api/sweeps", body | changes, content_type="application/json", headers=headers)
+
+    first, second = post(), post()
+    assert (first.status_code, second.status_code) == (201, 200), first.json()
+    assert first.json()["id"] == second.json()["id"]
+    for changes in ({"sweep": {"klass": ["S", "A"]}}, {"parameters": {"seed": 2}}, {"name": "another"}):
+        other = post(**changes)
+        assert other.status_code == 409, changes
+        assert f"has made sweep {first.json()['id']} already, of other values" in other.content.decode()
+    assert Job.objects.count() == 2
+
+
 @pytest.mark.parametrize(
     ("field", "text", "sentence"),
     [

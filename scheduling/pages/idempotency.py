@@ -1,0 +1,27 @@
+"""The header Idempotency-Key: what was sent twice because an answer got lost is done once."""
+
+from __future__ import annotations
+
+import uuid
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="The same key with the same body twice is done once; with another body it is refused (409).",
+)
+
+
+def idempotency_key(request: Request) -> uuid.UUID | None:
+    """The header as a key of this person: a UUID as it is, other text hashed with the username; None without one."""
+    text = request.headers.get("Idempotency-Key", "").strip()
+    if not text:
+        return None
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return uuid.uuid5(uuid.NAMESPACE_URL, f"{request.user.username}/{text}")
