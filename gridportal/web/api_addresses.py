@@ -19,6 +19,7 @@ from rest_framework.views import APIView
 
 from gridportal.web.api_parsing import TooLarge
 from gridportal.web.missing_pages import missing_page
+from gridportal.web.part_headers import PartError
 from gridportal.web.upload_limit import FileNameError, FormTooLong
 
 #: The name that was asked for is not repeated: whoever sends it chooses it.
@@ -73,6 +74,8 @@ class Index(APIView):
 def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django refuses by itself, such as a body beyond all bounds, in the same two forms as 404."""
     said = f"{exception} Choose other files." if isinstance(exception, FormTooLong | FileNameError) else ""
+    if isinstance(exception, PartError):
+        said = str(exception)
     if isinstance(exception, DisallowedHost):
         said = _WRONG_HOST
     if not _is_api(request):

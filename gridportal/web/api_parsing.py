@@ -69,6 +69,8 @@ class JSONWithFilesParser(MultiPartParser):
             raise ParseError(
                 f"The part {unknown[0][:80]} is not known here; accepted are {self.document_part}, inputs."
             )
+        if any(form.data.getlist("inputs")):
+            raise ParseError("The part inputs has no file name; accepted is a file with a name.")
         return DocumentWithFiles(document, form.files.getlist("inputs"))
 
 

@@ -10,6 +10,8 @@ from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
+from gridportal.web.part_headers import PartHeaders
+
 #: Bytes of the rest of a form, and of what stands between its parts.
 REST = 2_000_000
 
@@ -44,13 +46,16 @@ class UploadLimit(FileUploadHandler):
         boundary: str,
         encoding: str | None = None,
     ) -> tuple[Any, Any]:
-        """The values and the files. Raises FormTooLong, FileNameError."""
+        """The values and the files. Raises FormTooLong, FileNameError, PartError."""
         most = settings.PORTAL.job_input_bytes + REST
         if content_length > most:
             raise FormTooLong(f"The form with its files is too long; accepted are at most {most / 1e6:.4g} MB.")
         handlers = self.request.upload_handlers if self.request else []
         others = [each for each in handlers if each is not self]
-        return NamedFilesParser(META, input_data, others, encoding).parse()
+        # Django's types say that the boundary is a text, and its parser gives bytes.
+        known = boundary.encode("ascii") if isinstance(boundary, str) else boundary
+        stream: Any = PartHeaders(input_data, known)
+        return NamedFilesParser(META, stream, others, encoding).parse()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         """For the next one."""

@@ -299,3 +299,49 @@ def test_a_file_is_read_once_and_what_is_too_much_leaves_nothing(people, monkeyp
     with pytest.raises(InputError, match="at most 600 bytes"):
         job_inputs.receive(people["user"], [Upload()])
     assert [path.stat().st_size for path in input_store.folder().rglob("*") if path.is_file()] == [900]
+
+
+def part(disposition: bytes, content: bytes = b"x") -> bytes:
+    return b"--sep\r\n" + disposition + b"\r\n\r\n" + content
+
+
+@pytest.mark.parametrize(
+    ("disposition", "sentence"),
+    [
+        (
+            'Content-Disposition: form-data; name="inputs"; filename="é.dat"'.encode("latin-1"),
+            "in the part inputs is not",
+        ),
+        (
+            b"Content-Disposition: form-data; name=\"inputs\"; filename*=UTF-8''%E9.dat",
+            "in the part inputs is not UTF-8",
+        ),
+        (b"Content-Disposition: form-data; name=inputs; filename*=nope''a.dat", "Part 2 of the form says"),
+        (b'Content-Disposition: form-data; name="inputs"; filename=""', "The file in the part inputs has no name"),
+        (b'Content-Disposition: form-data; filename="a.dat"', "Part 2 of the form has no name"),
+        (b"Content-Type: text/plain", "Part 2 of the form has no Content-Disposition"),
+        (b"Content-Disposition", "Part 2 of the form says"),
+    ],
+)
+def test_a_part_that_would_be_lost_is_named(client_as, disposition, sentence):
+    job = part(b'Content-Disposition: form-data; name="job"', b'{"application": "ep", "node_count": 1}')
+    body = b"\r\n".join([job, part(disposition), b"--sep--\r\n"])
+    answer = client_as("user").post("/api/jobs", body, content_type="multipart/form-data; boundary=sep")
+    assert answer.status_code == 400, answer.content
+    assert sentence in answer.json()["detail"]
+    page = client_as("user").post("/submit/", body, content_type="multipart/form-data; boundary=sep")
+    assert page.status_code == 400
+    assert sentence in markup(page)
+
+
+def test_a_file_field_that_nobody_filled_in_is_no_error(client_as, application):
+    body = b"\r\n".join(
+        [
+            part(b'Content-Disposition: form-data; name="inputs"; filename=""', b""),
+            part(b'Content-Disposition: form-data; name="job"', b'{"application": "ep", "node_count": 1}'),
+            b"--sep--\r\n",
+        ]
+    )
+    answer = client_as("user").post("/api/jobs", body, content_type="multipart/form-data; boundary=sep")
+    assert answer.status_code in (201, 422), answer.content
+    assert "part" not in str(answer.json().get("detail", ""))
