@@ -30,6 +30,7 @@ from scheduling.jobs.services.job_inputs import are_kept
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.messages.trial_messages import outcome
 from scheduling.pages import selectors
+from scheduling.pages.changed_program import changed_program
 from scheduling.pages.charts import phases
 from scheduling.pages.charts.timeline import timeline
 from scheduling.pages.inner_pairs import inner_pairs
@@ -105,6 +106,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "share_count": job.shares.count() if user.has_perm("scheduling.unshare_job", job) else 0,
         "inputs_kept": are_kept(job),
         "may_remove_inputs": job.is_final and user.has_perm("scheduling.remove_job_inputs", job),
+        "changed_program": changed_program(job, run),
         "order": order_of(job, user) if isinstance(user, User) else None,
         "over": job.is_final,
         "timed": job,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from monitoring.clusters.models import Cluster
 from scheduling.jobs.models import Application, Job
@@ -16,6 +18,7 @@ from scheduling.messages import message
 from scheduling.placing.services import rounds
 from scheduling.placing.services.submission import submit_job
 from tests.markup import markup
+from tests.sent_forms import filled_form
 
 pytestmark = pytest.mark.django_db
 SCRIPT = "#!/bin/bash\n#SBATCH -N 2 --ntasks=4 --time=10 --mail-type=END\nmpiexec -n $SLURM_NTASKS ./solve $1\n"
@@ -271,3 +274,46 @@ def test_who_changes_what_was_published_meanwhile_is_told(client_as, people, pro
     answer = client.post(f"/applications/{program.slug}/offer", follow=True)
     assert "is not yours any more" in markup(answer)
     assert Application.objects.get(pk=program.pk).owner_id is None
+
+
+def test_an_edit_in_the_form_keeps_the_limits_that_it_does_not_show(client_as, people):
+    parameters = [
+        {"name": "size", "type": "integer", "min": 1, "max": 9, "default": 3, "label": "Size", "help": "Of the plate."},
+        {"name": "mode", "type": "choice", "choices": ["a", "b, c", 'say "d"'], "default": "a"},
+        {"name": "note", "type": "text", "max_length": 7, "pattern": "[a-z]*"},
+    ]
+    asked = ProgramRequest("Heat", kind="batch", content=SCRIPT.encode(), parameters=parameters, enabled=False)
+    made = save_program(people["user"], dataclasses.replace(asked, ranks={"choices": [1, 2, 4]}))
+    page = client_as("user").get(f"/applications/{made.slug}/own")
+    sent = filled_form(page, "arguments") | {"description": "Another word."}
+    wrong = client_as("user").post(f"/applications/{made.slug}/own", sent | {"name": ""})
+    assert wrong.status_code == 422
+    again = filled_form(wrong, "arguments") | {"name": "Heat"}
+    assert client_as("user").post(f"/applications/{made.slug}/own", again).status_code == 302
+    made.refresh_from_db()
+    assert made.description == "Another word."
+    kept = [{**each, "type": {"integer": "int"}.get(each["type"], each["type"])} for each in parameters]
+    kept[0]["default"] = "3"
+    assert made.parameters == kept
+    assert (made.ranks, made.enabled) == ({"choices": [1, 2, 4]}, False)
+
+
+def test_a_job_says_that_its_program_was_changed_after_it_was_submitted(client_as, people, program, make_job):
+    job = make_job(people["user"], "queued", application=program)
+    other = make_job(people["user"], "queued")
+    assert "after this job was submitted" not in markup(client_as("user").get(f"/jobs/{job.pk}/"))
+    save_program(people["user"], ProgramRequest("Secret heat", kind="batch", content=b"#!/bin/sh\ntrue\n"), program)
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert "user changed Secret heat on " in page
+    assert "The job will run it as changed." in page
+    assert "after this job was submitted" not in markup(client_as("user").get(f"/jobs/{other.pk}/"))
+    later = make_job(people["user"], "queued", application=program)
+    assert "after this job was submitted" not in markup(client_as("user").get(f"/jobs/{later.pk}/"))
+
+
+def test_a_run_says_whether_it_ran_the_changed_program(client_as, people, program, make_job):
+    job = make_job(people["user"], "running", application=program)
+    save_program(people["user"], ProgramRequest("Secret heat", kind="batch", content=b"#!/bin/sh\ntrue\n"), program)
+    assert "ran it as changed" not in markup(client_as("user").get(f"/jobs/{job.pk}/"))
+    job.runs.update(created_at=timezone.now())
+    assert "Run 1 ran it as changed." in markup(client_as("user").get(f"/jobs/{job.pk}/"))
