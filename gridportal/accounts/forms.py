@@ -114,6 +114,13 @@ class PasswordForm(PasswordChangeForm):
                 sign_in.record_failure(self.user.username, request)
             raise
 
+    def clean(self) -> dict[str, Any]:
+        """As Django's; the new password is not the old one."""
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if given.get("old_password") and given["old_password"] == given.get("new_password1"):
+            self.add_error("new_password1", "Enter another password than the one that you have now.")
+        return given
+
 
 class CodeForm(WordedForm):
     """A code of a second factor. `of_app`: only the six digits of the app will do, as when it is set up."""

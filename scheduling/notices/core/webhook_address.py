@@ -20,6 +20,8 @@ IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 LONGEST = 1000
 _PORTS = {"http": 80, "https": 443}
 _MATRIX = re.compile(r"/_matrix/client/(v3|r0)/rooms/[^/]+/send/m\.room\.message")
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
 _PRINTABLE = re.compile(r"[!-~]+")
 #: They carry an IPv4 address inside, which need not be a public one.
 _TUNNELS = tuple(ipaddress.ip_network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
@@ -43,7 +45,7 @@ class WebhookAddress:
         """Raises InputError that says what is accepted; the address itself is not repeated, for it may be a secret."""
         try:
             parts = urlsplit(text.strip())
-            port = parts.port or _PORTS.get(parts.scheme, 0)
+            port = _PORTS.get(parts.scheme, 0) if parts.port is None else parts.port
         except ValueError as error:
             raise _refused("an address such as https://hooks.example/portal") from error
         if parts.scheme not in _PORTS or not parts.hostname:
@@ -52,10 +54,12 @@ class WebhookAddress:
             raise _refused("an address without a user name, a password or a # part")
         if len(text) > LONGEST or not _PRINTABLE.fullmatch(text.strip()):
             raise _refused(f"at most {LONGEST} letters, digits and signs of ASCII, without spaces")
+        if port == 0:
+            raise _refused("a port from 1 to 65535")
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         if format is WebhookFormat.MATRIX and (not _MATRIX.fullmatch(parts.path) or parts.query):
             raise _refused("https://SERVER/_matrix/client/v3/rooms/ROOM/send/m.room.message for Matrix")
-        return cls(parts.scheme, parts.hostname, port, path)
+        return cls(parts.scheme, _host(parts.hostname), port, path)
 
     @property
     def authority(self) -> str:
@@ -91,6 +95,23 @@ def _permitted(text: str, networks: Sequence[IPNetwork]) -> bool:
         return True
     tunnelled = address.version == 6 and any(address in tunnel for tunnel in _TUNNELS)
     return address.is_global and not address.is_multicast and not address.is_reserved and not tunnelled
+
+
+def _host(name: str) -> str:
+    """The host as everything else goes by it: without the dot that may end a name. Raises InputError.
+
+    >>> _host("hooks.example."), _host("::1")
+    ('hooks.example', '::1')
+    """
+    plain = name.removesuffix(".")
+    if "%" in plain:
+        raise _refused("an address whose host has no % sign, so no network interface after it")
+    if _NAME.fullmatch(plain):
+        return plain
+    try:
+        return str(ipaddress.IPv6Address(name))
+    except ValueError as error:
+        raise _refused("an address whose host is a name, such as hooks.example, or an IP address") from error
 
 
 def _refused(accepted: str) -> InputError:

@@ -102,3 +102,11 @@ def test_a_weak_password_is_refused_and_nothing_ends(people, token):
     with pytest.raises(InputError, match="password is"):
         set_password(people["user"], "12345678")
     assert works(token)
+
+
+def test_the_same_password_again_is_refused(client_as, people):
+    same = {"new_password1": PASSWORD, "new_password2": PASSWORD}
+    answer = client_as("user").post("/account/password", FIELDS | same)
+    assert answer.status_code == 400
+    assert "Enter another password than the one that you have now." in markup(answer)
+    assert not AuditEvent.objects.filter(action="person.change_password").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gridportal.base.errors import InputError
+from scheduling.notices.adapters.webhook import leads_inside
 from scheduling.notices.core.notice_kinds import WebhookFormat
 from scheduling.notices.core.webhook_address import WebhookAddress, first_permitted
 
@@ -23,6 +24,9 @@ PRIVATE = [
         *("https://", "https:///x", "https://user@a.example/", "https://u:p@a.example/", "https://a.example/#x"),
         *("https://a.example/a b", "https://a.example/\r\nHost: b", "https://a.example:99999/", "https://ä.example/"),
         "https://a.example/" + "x" * 1000,
+        *("http://[fe80::1%25eth0]/", "http://[fe80::1%eth0]/", "http://%31%32%37.0.0.1/", "http://a%00b/"),
+        *("http://a..b/", "http://.../", "http://-a.example/", "http://a.example:0/", "http://[::1"),
+        f"http://{'a' * 64}.example/",
     ],
 )
 def test_others_are_refused_and_not_repeated(text: str) -> None:
@@ -37,6 +41,13 @@ def test_for_matrix_it_is_that_of_a_room() -> None:
     for other in ("/", f"{path}/1", f"{path}?x=1", "/_matrix/client/v3/account/password"):
         with pytest.raises(InputError, match="rooms/ROOM"):
             WebhookAddress.parse(f"https://m.example{other}", WebhookFormat.MATRIX)
+
+
+@pytest.mark.parametrize(
+    "host", ["0", "0x7f.1", "127.1", "2130706433", "0177.0.0.1", "127.0.0.1.", "localhost.", "[::]"]
+)
+def test_odd_ways_to_write_this_machine_are_judged_as_it_is(host: str) -> None:
+    assert leads_inside(WebhookAddress.parse(f"http://{host}/"), seconds=60)
 
 
 @pytest.mark.parametrize("address", PRIVATE)
