@@ -64,7 +64,8 @@ class WordedSerializer(serializers.Serializer[Any]):
     belongs_in: ClassVar[Mapping[str, str]] = {}
 
     def to_internal_value(self, data: Any) -> Any:
-        """As DRF's, but a member of a JSON document that nobody reads is refused: it was meant to do something."""
+        """As DRF's, but a member of a JSON document that nobody reads is refused: it was meant to do something. True
+        is no number; a text such as "4" is one."""
         if isinstance(data, Mapping) and not isinstance(data, QueryDict):
             accepts = [name for name, field in self.fields.items() if not field.read_only]
             unknown = [str(name) for name in data if name not in self.fields]
@@ -74,6 +75,9 @@ class WordedSerializer(serializers.Serializer[Any]):
                     message += f" {unknown[0]} belongs in {self.belongs_in[unknown[0]]}."
                 message += f" An example: {self.example}" if self.example else ""
                 raise ValidationError({unknown[0][:80]: [ErrorDetail(message, code="unknown")]})
+            wrong = [name for name, field in self.fields.items() if _is_no_number(field, data.get(name))]
+            if wrong:
+                raise ValidationError({name: [ErrorDetail("", code="invalid")] for name in wrong})
         return super().to_internal_value(data)
 
     def is_valid(self, *, raise_exception: bool = False) -> bool:
@@ -84,6 +88,13 @@ class WordedSerializer(serializers.Serializer[Any]):
         if self._errors and raise_exception:
             raise ValidationError(self.errors)
         return not self._errors
+
+
+def _is_no_number(field: serializers.Field[Any, Any, Any, Any], value: Any) -> bool:
+    """Whether a number is wanted and true or false was sent, which Python takes for 1 and 0."""
+    if isinstance(field, serializers.ListField) and isinstance(value, list):
+        return any(_is_no_number(field.child, each) for each in value)
+    return isinstance(value, bool) and isinstance(field, serializers.IntegerField | serializers.FloatField)
 
 
 def valid_data(serializer: serializers.Serializer[Any]) -> dict[str, Any]:

@@ -16,6 +16,11 @@ def may(permission: str, *, read: str | None = None) -> type[BasePermission]:
 
         def has_permission(self, request: Request, view: Any) -> bool:
             asked = read if read and request.method in SAFE_METHODS else permission
+            role = getattr(request.user, "role", "")
+            self.message = (
+                f"Your role{f' {role}' if role else ''} does not allow this: it needs the permission {asked}. Your "
+                "account page says what your role allows."
+            )
             return bool(request.user.is_authenticated and request.user.has_perm(asked))
 
     return May

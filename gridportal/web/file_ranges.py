@@ -28,7 +28,9 @@ def file_response(
     start, end = _bounds(asked, size)
     if start is None:
         file.close()
-        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
+        sentence = f"The file has {size:,} bytes; accepted is a Range that begins before its end, such as bytes=0-99."
+        kind = "text/plain; charset=utf-8"
+        return HttpResponse(sentence, kind, status=416, headers={"Content-Range": f"bytes */{size}"})
     partial = (start, end) != (0, size)
     response = StreamingHttpResponse(
         _pieces(file, start, end), status=206 if partial else 200, content_type=content_type

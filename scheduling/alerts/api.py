@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.functional import cached_property
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, serializers, viewsets
@@ -16,10 +18,11 @@ from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import SlugField, WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from monitoring.clusters.models import Cluster
-from scheduling.alerts.alert_text import rule_text
+from scheduling.alerts.alert_text import missing_subject, rule_text
 from scheduling.alerts.core.alert_states import AlertState
 from scheduling.alerts.models import Alert, AlertRule
 from scheduling.alerts.selectors import alert_rows
+from scheduling.alerts.selectors.alert_subjects import without_subject
 from scheduling.alerts.services import changing_rules
 
 _ROWS = "[0-9]{1,18}"
@@ -32,19 +35,31 @@ class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
 
     cluster = serializers.CharField(source="cluster.name", read_only=True)
     text = serializers.SerializerMethodField()
+    problem = serializers.SerializerMethodField()
     firing = serializers.IntegerField(read_only=True, help_text="Alerts that it has now.")
 
     class Meta:
         model = AlertRule
         fields = (
             *("id", "name", "cluster", "metric", "subject", "above", "level", "clear", "hold", "enabled", "text"),
-            *("firing", "muted_until", "judged_at", "created_by", "created_at"),
+            *("problem", "firing", "muted_until", "judged_at", "created_by", "created_at"),
         )
         read_only_fields = fields
 
     def get_text(self, row: AlertRule) -> str:
         """When it fires and ends, in a sentence."""
         return rule_text(row)
+
+    def get_problem(self, row: AlertRule) -> str:
+        """Why it cannot fire: its node or link is not there any more. Empty where it can."""
+        return missing_subject(row) if row.pk in self._without_subject else ""
+
+    @cached_property
+    def _without_subject(self) -> set[int]:
+        """The numbers of such rules among all that are shown, looked up once."""
+        parent = self.parent
+        rows: Any = parent.instance if isinstance(parent, serializers.ListSerializer) else [self.instance]
+        return without_subject(rows, timezone.now())
 
 
 class AlertSerializer(serializers.ModelSerializer[Alert]):

@@ -227,3 +227,14 @@ def test_two_rules_cannot_have_one_name(client_as: Any, cluster: Any) -> None:
     again = client.post("/api/alert-rules", RULE, content_type="application/json")
     assert again.status_code == 400
     assert "name" in again.json()
+
+
+def test_over_rest_a_rule_says_that_its_subject_is_gone(client_as: Any, people: Any, cluster: Any) -> None:
+    values = {"name": "busy", "cluster": cluster, "metric": "link_use", "subject": "n1>n2", "level": 0.5, "clear": 0.5}
+    rule = changing_rules.make_rule(people["operator"], values)
+    client = client_as("operator")
+    assert client.get(f"/api/alert-rules/{rule.pk}").json()["problem"] == ""
+    AlertRule.objects.filter(pk=rule.pk).update(subject="n1>n9")
+    sentence = "grid has no n1>n9 now, so this rule cannot fire. Change what it is about, or remove it."
+    assert client.get(f"/api/alert-rules/{rule.pk}").json()["problem"] == sentence
+    assert [row["problem"] for row in client.get("/api/alert-rules").json()["results"]] == [sentence]

@@ -234,3 +234,53 @@ def test_an_unknown_application_is_told_those_that_can_run(client_as, applicatio
     (sentence,) = answer.json()["application"]
     assert sentence.startswith("application is 'nope'; accepted is one of ep, p00, p01")
     assert sentence.endswith("p18 and 4 more.")
+
+
+@pytest.mark.parametrize(
+    ("filters", "sentence"),
+    [
+        ({"cluster": "nope"}, "cluster is 'nope'; accepted is"),
+        ({"owner": "nope"}, "owner is 'nope'; accepted is the name of a person"),
+        ({"application": "nope"}, "application is 'nope'; accepted is"),
+        ({"state": "nope"}, "state is 'nope'; accepted is"),
+    ],
+)
+def test_a_filter_that_names_what_is_not_there_is_refused(client_as, make_job, people, filters, sentence):
+    make_job(people["user"])
+    answer = client_as("operator").get("/api/jobs", filters)
+    assert answer.status_code == 400
+    assert sentence in answer.content.decode()
+
+
+def test_the_cluster_is_a_filter_over_rest(client_as, make_job, people):
+    job = make_job(people["user"])
+    make_job(people["user"], cluster="gone-since")
+    for cluster, expected in ((job.cluster, 1), ("gone-since", 1)):
+        assert client_as("user").get("/api/jobs", {"cluster": cluster}).json()["count"] == expected
+    assert client_as("user").get("/api/jobs", {"owner": "no-such-person"}).json()["count"] == 0
+
+
+@pytest.mark.parametrize("value", [True, False, [True]])
+@pytest.mark.parametrize("field", ["ranks", "node_count", "time_limit"])
+def test_true_is_no_number(client_as, application, field, value):
+    answer = submit(client_as("user"), **{field: value})
+    assert answer.status_code == 400
+    assert "accepted is a whole number" in answer.content.decode()
+
+
+def test_true_is_no_number_inside_either_and_a_text_of_a_number_is_one(client_as, enqueued, application):
+    answer = submit(client_as("user"), requirements={"min_cpu": True})
+    assert answer.status_code == 400
+    assert "requirements.min_cpu is true; accepted is a number" in answer.content.decode()
+    made = submit(client_as("user"), node_count="2", parameters={"seed": "7"})
+    assert made.status_code == 201, made.content
+    assert (made.json()["node_count"], made.json()["parameters"]["seed"]) == (2, 7)
+
+
+def test_who_may_not_submit_is_told_the_permission(client_as, application):
+    answer = submit(client_as("manager"))
+    assert answer.status_code == 403
+    assert (
+        "Your role manager does not allow this: it needs the permission scheduling.submit_job."
+        in answer.json()["detail"]
+    )
