@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -101,7 +101,7 @@ def notice_settings(request: HttpRequest) -> HttpResponse:
     return redirect("notice-settings")
 
 
-def _shown(person: User) -> dict[str, Any]:
+def _shown(person: User) -> Mapping[str, object]:
     """What the form shows of the choices as they are kept."""
     return NoticesForm.first_values(selectors.settings_of(person))
 

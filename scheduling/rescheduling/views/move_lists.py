@@ -133,7 +133,7 @@ def _rules_form(cluster: str) -> PolicyForm:
     return PolicyForm(initial=values).show(values)
 
 
-def _shown_rules(cluster: str) -> dict[str, Any]:
+def _shown_rules(cluster: str) -> Mapping[str, object]:
     return PolicyForm.initial_of(selectors.policy(cluster))
 
 
