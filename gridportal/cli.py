@@ -45,6 +45,7 @@ SOURCES = {
     "agent": "monitoring.telemetry.commands.agent:app",
     "telemetry": "monitoring.status.commands.telemetry:app",
     "testbed": "gridportal.testbed.commands:app",
+    "application": "scheduling.pages.commands.registered:app",
     "person": "gridportal.serve.person_command:app",
 }
 

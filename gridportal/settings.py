@@ -209,6 +209,7 @@ SPECTACULAR_SETTINGS = {
         "gridportal.web.api_refusals.describe",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "ProgramKindEnum": "scheduling.jobs.core.program_start.KIND_CHOICES",
         "JobStateEnum": "scheduling.jobs.models.STATES",
         "RunStateEnum": "scheduling.runs.models.STATES",
         "ExperimentStateEnum": "gridportal.experiments.models.STATES",

@@ -389,6 +389,7 @@ TABLE = {
     ("api-own-program-detail", "DELETE"): "401 204 404 404 403 404",
     ("api-own-program-share", "POST"):   "401 200 404 404 403 404",
     ("api-own-program-offer", "POST"):   "401 200 404 404 403 404",
+    ("api-own-program-test", "POST"):    "401 400 404 404 403 404",
     ("api-preview", "POST"):             "401 200 200 200 403 200",
     ("api-network", "GET"):              "401 200 200 200 200 200",
     ("api-network-nodes", "GET"):        "401 200 200 200 200 200",

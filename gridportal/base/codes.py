@@ -187,6 +187,10 @@ class Code(StrEnum):
     # the same of a program that somebody brings, before it has run
     LINKED_OTHERWISE = "linked_otherwise", "mpi", "launcher"
     STARTS_RANKS_ITSELF = "starts_ranks_itself", "launcher"
+    PROGRAM_NOT_SEEN = "program_not_seen", "program", "clusters"
+    PROGRAM_NOT_SHARED = "program_not_shared", "program", "folder", "clusters"
+    PROGRAM_NOT_EXECUTABLE = "program_not_executable", "program"
+    NEVER_TRIED = "never_tried"
 
     # why there is no skeleton, or why it tells little; `share` of the time outside MPI
     PROGRAM_WAITS = "program_waits", "share"

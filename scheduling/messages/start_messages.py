@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gridportal.base.reasons import Code
-from scheduling.messages.registry import says
+from scheduling.messages.registry import plain, says
 
 _REMEDY = "Choose the MPI that it was built with, so that its own launcher starts it."
 _BATCH = "Let the application's launcher start the program itself, or bring it as a batch script, which runs once."
@@ -45,3 +47,33 @@ def _(launcher: str) -> str:
         f"The script calls {launcher} itself, and is to be started once for each rank: the whole program would run as "
         "often as it has ranks. Start it as a batch script, which runs once."
     )
+
+
+@says(Code.PROGRAM_NOT_SEEN)
+def _(program: str, clusters: Sequence[str]) -> str:
+    return f"There is no file {program} on the nodes of {_all(clusters)}. Put it there, or correct the path."
+
+
+@says(Code.PROGRAM_NOT_SHARED)
+def _(program: str, folder: str, clusters: Sequence[str]) -> str:
+    return (
+        f"Each node of {_all(clusters)} has a {folder} of its own, so it does not find {program}. Put the program "
+        "where all nodes see it, or upload it."
+    )
+
+
+@says(Code.PROGRAM_NOT_EXECUTABLE)
+def _(program: str) -> str:
+    return f"{program} is a file that nobody may execute: chmod +x {program}."
+
+
+plain(
+    {
+        Code.NEVER_TRIED: "No run of it has ended well since its last change. A test run of two ranks shows whether "
+        "it starts, and how."
+    }
+)
+
+
+def _all(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)

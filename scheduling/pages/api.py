@@ -59,6 +59,7 @@ from scheduling.pages.placement_serializers import PlacementSerializer, PreviewS
 from scheduling.pages.serializers import JobDetailSerializer, JobEventSerializer, JobFilterSerializer, JobSerializer
 from scheduling.pages.submit_serializers import ResubmitSerializer, SubmitSerializer
 from scheduling.pages.trial_document import trial_document
+from scheduling.pages.warning_fields import RegisteredApplicationSerializer
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import occupancy
 from scheduling.placing.selectors.trial_stories import last_placement, override, trial
@@ -99,18 +100,19 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, PublishActi
         """All that the caller may see; programs of logs, which nobody can submit, where `logs` is true."""
         return super().list(request, *args, **kwargs)
 
-    @extend_schema(request=ApplicationSerializer, responses={201: ApplicationSerializer})
+    @extend_schema(request=ApplicationSerializer, responses={201: RegisteredApplicationSerializer})
     def create(self, request: Request) -> Response:
+        """Register one. What speaks against it stands in `warnings`."""
         fields = valid_data(ApplicationSerializer(data=request.data))
         made = registering.register_application(caller(request), fields)
-        return Response(ApplicationSerializer(made).data, status=status.HTTP_201_CREATED)
+        return Response(RegisteredApplicationSerializer(made).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(request=ApplicationSerializer, responses=ApplicationSerializer)
+    @extend_schema(request=ApplicationSerializer, responses=RegisteredApplicationSerializer)
     def partial_update(self, request: Request, slug: str) -> Response:
         fields = valid_data(ApplicationSerializer(data=request.data, partial=True))
         registered = get_object_or_404(Application, slug=slug, owner__isnull=True)
         changed = registering.register_application(caller(request), fields, registered)
-        return Response(ApplicationSerializer(changed).data)
+        return Response(RegisteredApplicationSerializer(changed).data)
 
 
 class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, RequirementActions, ShareActions):

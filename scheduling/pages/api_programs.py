@@ -15,12 +15,19 @@ from rest_framework.response import Response
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
 from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
+from gridportal.web.write_limit import WriteThrottle
+from scheduling import tasks
 from scheduling.jobs.core import program_start
 from scheduling.jobs.core.program_start import ProgramKind
 from scheduling.jobs.models import Application
 from scheduling.jobs.services import own_programs
 from scheduling.jobs.services.own_programs import ProgramRequest
+from scheduling.pages import selectors
+from scheduling.pages.serializers import JobSerializer
+from scheduling.pages.warning_fields import WarningSerializer, warning_documents
+from scheduling.placing.services import program_test
 
 
 class OwnProgramSerializer(WordedSerializer):
@@ -29,7 +36,7 @@ class OwnProgramSerializer(WordedSerializer):
 
     name = serializers.CharField(max_length=120)
     kind = serializers.ChoiceField(
-        choices=[(kind.value, kind.label) for kind in ProgramKind], required=False, help_text="What starts its ranks."
+        choices=program_start.KIND_CHOICES, required=False, help_text="What starts its ranks."
     )
     path = serializers.CharField(required=False, allow_blank=True, max_length=1000, help_text="On the nodes.")
     content = serializers.CharField(
@@ -53,6 +60,16 @@ class OwnProgramSerializer(WordedSerializer):
             "shared_with": [share.with_whom for share in instance.shares.all()],
             "offered_at": instance.offered_at,
         }
+
+
+class RegisteredProgramSerializer(OwnProgramSerializer):
+    """A program as it is now, with what speaks against it."""
+
+    warnings = WarningSerializer(many=True, read_only=True, help_text="What speaks against it; nothing is refused.")
+
+    def to_representation(self, instance: Application) -> dict[str, Any]:
+        """With its warnings."""
+        return {**super().to_representation(instance), "warnings": warning_documents(instance)}
 
 
 class ShareSerializer(WordedSerializer):
@@ -81,16 +98,30 @@ class OwnPrograms(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
         rows = Application.objects.filter(owner=caller(self.request), program__isnull=False)
         return rows.select_related("program").prefetch_related("shares__person", "shares__group")
 
-    @extend_schema(request=OwnProgramSerializer, responses={201: OwnProgramSerializer})
-    def create(self, request: Request) -> Response:
-        made = own_programs.save_program(caller(request), asked_by_document(request.data))
-        return Response(OwnProgramSerializer(made).data, status=status.HTTP_201_CREATED)
+    @extend_schema(responses=RegisteredProgramSerializer)
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """One of them, with what speaks against it."""
+        return Response(RegisteredProgramSerializer(self.get_object()).data)
 
-    @extend_schema(request=OwnProgramSerializer, responses=OwnProgramSerializer)
+    @extend_schema(request=OwnProgramSerializer, responses={201: RegisteredProgramSerializer})
+    def create(self, request: Request) -> Response:
+        """Bring one. What speaks against it stands in `warnings`; a test run tells more."""
+        made = own_programs.save_program(caller(request), asked_by_document(request.data))
+        return Response(RegisteredProgramSerializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=OwnProgramSerializer, responses=RegisteredProgramSerializer)
     def partial_update(self, request: Request, slug: str) -> Response:
         application = self.get_object()
         changed = own_programs.save_program(caller(request), asked_by_document(request.data, application), application)
-        return Response(OwnProgramSerializer(changed).data)
+        return Response(RegisteredProgramSerializer(changed).data)
+
+    @extend_schema(request=None, responses={201: JobSerializer})
+    @action(detail=True, methods=["post"], throttle_classes=[SubmitThrottle, PersonThrottle, WriteThrottle])
+    def test(self, request: Request, slug: str) -> Response:
+        """Submit a job of it with two ranks and two minutes: whether the nodes find the program, and how it begins."""
+        job = program_test.submit_test(caller(request), self.get_object())
+        tasks.place_soon(job)
+        return Response(JobSerializer(selectors.as_new(job)).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, slug: str) -> Response:

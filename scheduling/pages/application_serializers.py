@@ -58,7 +58,7 @@ class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Applic
 
     class Meta:
         model = Application
-        fields = (
+        fields: tuple[str, ...] = (
             "slug",
             "name",
             "description",

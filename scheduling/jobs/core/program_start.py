@@ -42,6 +42,7 @@ _LABELS = {
     ProgramKind.PYTHON: "Python program with mpi4py: one process for each rank",
     ProgramKind.BATCH: "Batch script: runs once, and calls mpiexec or srun itself",
 }
+KIND_CHOICES = [(kind.value, kind.label) for kind in ProgramKind]
 #: A batch script finds its nodes where mpiexec of MPICH, mpirun of Open MPI, and its own lines look for them.
 _BATCH_LAUNCHER = (
     "env",

@@ -29,6 +29,7 @@ from scheduling.pages.stop_fields import stop_rows
 from scheduling.pages.views.bring_program import clusters_for_programs
 from scheduling.pages.views.sample_output import check_may_register, past_jobs
 from scheduling.profiles.charts import picture
+from scheduling.runs.services.program_warnings import program_warnings
 
 RECENT = 10
 
@@ -73,6 +74,8 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
         **_pattern(registered),
         **(_ownership(request, registered) if registered.owner_id else {}),
     }
+    if context.get("is_mine") or (request.user.has_perm("scheduling.register_application") and registered.command):
+        context["warnings"] = program_warnings(registered)
     return render(request, "scheduling/application.html", context)
 
 

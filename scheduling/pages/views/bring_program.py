@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -22,21 +21,20 @@ from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import ConflictError, GridPortalError, SeveralInputsError
+from gridportal.base.reasons import Code
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from gridportal.web.worded_form import WordedForm
-from monitoring.clusters import selectors
 from scheduling import tasks
-from scheduling.jobs.core import ranks
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import OwnProgram
 from scheduling.jobs.selectors import usable_applications
 from scheduling.jobs.services import own_programs, program_clusters
-from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.jobs.services.own_programs import ProgramRequest
 from scheduling.messages import message
 from scheduling.pages.api_programs import asked_by_document, program_document
 from scheduling.pages.batch_values import unread_messages
+from scheduling.pages.error_texts import error_texts
 from scheduling.pages.program_form import (
     ParameterRows,
     ProgramForm,
@@ -46,10 +44,9 @@ from scheduling.pages.program_form import (
     starts,
 )
 from scheduling.pages.submitters import require_submitter
-from scheduling.placing.services import submission
-from scheduling.runs.services import start_check
+from scheduling.placing.services import program_test
+from scheduling.runs.services.program_warnings import program_warnings
 
-_TEST_SECONDS = 120
 #: What a new document begins with.
 _FIRST = {
     "name": "",
@@ -105,19 +102,10 @@ def _edit_json(request: HttpRequest, application: Application | None) -> HttpRes
     except SeveralInputsError as error:
         return _json_page(request, text, application, [str(each) for each in error.errors])
     except serializers.ValidationError as error:
-        return _json_page(request, text, application, _sentences(error.detail))
+        return _json_page(request, text, application, error_texts(error.detail))
     except ConflictError as error:
         return _json_page(request, text, None, [str(error)])
     return _saved(request, saved, is_new=application is None)
-
-
-def _sentences(detail: Any) -> list[str]:
-    """All sentences of the errors of a document."""
-    if isinstance(detail, dict):
-        return [sentence for part in detail.values() for sentence in _sentences(part)]
-    if isinstance(detail, list):
-        return [sentence for part in detail for sentence in _sentences(part)]
-    return [str(detail)]
 
 
 def _json_page(
@@ -142,11 +130,13 @@ def _saved(request: HttpRequest, saved: Application, *, is_new: bool) -> HttpRes
     shared = "" if saved.shares.exists() else "; nobody else sees it until you share it"
     add_result(request, saved.name, saved.get_absolute_url(), f"is kept{shared}.")
     _tell_unread(request, saved)
-    if odd := start_check.registered_reason(saved):
-        messages.warning(request, message(odd))
-    if "test" in request.POST:
-        return _test(request, saved)
-    return redirect(f"{reverse('submit')}?application={saved.slug}" if is_new else saved)
+    is_tested = "test" in request.POST
+    if not is_new and not is_tested:
+        return redirect(saved)  # whose page says what speaks against it
+    for odd in program_warnings(saved):
+        if not (is_tested and odd.code is Code.NEVER_TRIED):
+            messages.warning(request, message(odd))
+    return _test(request, saved) if is_tested else redirect(f"{reverse('submit')}?application={saved.slug}")
 
 
 @require_safe
@@ -313,17 +303,8 @@ def _tell_unread(request: HttpRequest, application: Application) -> None:
 
 
 def _test(request: HttpRequest, application: Application) -> HttpResponse:
-    asked = JobSpec(
-        application,
-        ranks=ranks.nearest(application.rank_limits, 2),
-        method="balanced",
-        time_limit=_TEST_SECONDS,
-        name=f"test of {application.name}"[:120],
-        request_key=uuid.uuid4(),
-        cluster=(clusters_for_programs().open or [selectors.default_cluster()])[0],
-    )
     try:
-        job = submission.submit_job(caller(request), asked)
+        job = program_test.submit_test(caller(request), application)
     except GridPortalError as error:
         messages.error(request, f"The test run was not submitted: {error}")
         return redirect(application)

@@ -6,26 +6,16 @@ Nothing here changes how a run ends: what is found is told beside it.
 from __future__ import annotations
 
 import logging
-import os
-import stat
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from gridportal.base import run_directory, run_files, run_listing
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import GridPortalError
-from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.base.reasons import NOTHING, Reason
 from gridportal.base.run_directory import RunFileError
-from scheduling.jobs.core import launcher, program_start
-from scheduling.jobs.core.linked_mpi import (
-    is_started_by_another,
-    launcher_mpi,
-    launcher_name,
-    linked_mpi,
-    started_inside,
-)
-from scheduling.jobs.core.program_start import ProgramKind
+from scheduling.jobs.core import launcher
+from scheduling.jobs.core.linked_mpi import launcher_mpi, launcher_name, linked_mpi
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.adapters import recorder, world_library
@@ -33,11 +23,11 @@ from scheduling.runs.core import started_worlds
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.core.started_worlds import World
 from scheduling.runs.models import Run
+from scheduling.runs.services import program_file
 from scheduling.runs.services.paths import runs_home
 
 log = logging.getLogger(__name__)
-#: Of a note, and of a program's file.
-_MOST_NOTE, _MOST_FILE = 512, 64 * 2**20
+_MOST_NOTE = 512
 
 
 def noting_prefix(job: Job | JobSpec, cluster: Cluster, argv: Sequence[str], directory: str) -> tuple[str, ...]:
@@ -80,21 +70,8 @@ def start_reason(run: Run, argv: Sequence[str]) -> Reason:
     worlds = list(_worlds(Path(run.run_dir), ranks))
     if worlds:
         return started_worlds.verdict(worlds, ranks, argv)
-    mpi = linked_mpi(_program(run.job.application)) if launcher_mpi(argv) else ""
+    mpi = linked_mpi(program_file.content(run.job.application)) if launcher_mpi(argv) else ""
     return started_worlds.hint(mpi, ranks, argv)
-
-
-def registered_reason(application: Application) -> Reason:
-    """What speaks against how a program that somebody brought is to be started; NOTHING where nothing does."""
-    program = application.program
-    content = _program(application)
-    if program.kind == ProgramKind.MPI and (inside := started_inside(content)):
-        return Reason.of(Code.STARTS_RANKS_ITSELF, launcher=inside)
-    words = application.launcher or launcher.usual_launcher(application.mpi)
-    mpi = linked_mpi(content)
-    if program.kind != ProgramKind.MPI or not is_started_by_another(mpi, words):
-        return NOTHING
-    return Reason.of(Code.LINKED_OTHERWISE, mpi=mpi, launcher=started_worlds.launcher_text(words))
 
 
 def _worlds(directory: Path, ranks: int) -> Iterator[World]:
@@ -107,27 +84,3 @@ def _worlds(directory: Path, ranks: int) -> Iterator[World]:
                 yield world
     except (RunFileError, OSError):
         return  # none was noted, or somebody put something else there
-
-
-def _program(application: Application) -> bytes:
-    """Its file, uploaded or at the path that its command begins with; empty where it cannot be read."""
-    own = getattr(application, "program", None) if application.owner_id or _is_uploaded(application) else None
-    if own is not None and own.content:
-        return bytes(own.content)
-    first = application.command[0] if application.command else ""
-    return _file(first) if first.startswith("/") else b""
-
-
-def _is_uploaded(application: Application) -> bool:
-    return program_start.UPLOADED in application.command
-
-
-def _file(path: str) -> bytes:
-    """A plain file that everybody may read: whatever else the portal can read is nobody's to ask about."""
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            seen = os.fstat(descriptor)
-            if stat.S_ISREG(seen.st_mode) and seen.st_mode & stat.S_IROTH and seen.st_size <= _MOST_FILE:
-                return file.read(_MOST_FILE)
-    return b""

@@ -48,6 +48,8 @@ FACTS: dict[str, Any] = {
     "person": "ada",
     "fault": "exit.json is a directory.",
     "program": "/bin/x",
+    "folder": "/tmp",
+    "clusters": ["grid", "slurm"],
     "exit_code": 3,
     "verified": None,
     "log": ["one", "two"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 
 from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.core.launcher import LAUNCHER, OPEN_MPI_LAUNCHER
@@ -15,7 +14,6 @@ from scheduling.runs.services import start_check
 from tests.markup import markup
 
 OPEN_MPI_PROGRAM = Path("/bin/true").read_bytes() + b"Open MPI v4.1.4"
-FORM = {"name": "Ring", "kind": "mpi", "mpi": "mpich", "arguments": "", "p-TOTAL_FORMS": "0", "p-INITIAL_FORMS": "0"}
 
 pytestmark = pytest.mark.django_db
 
@@ -66,8 +64,8 @@ def test_what_somebody_put_there_instead_is_no_matter(run, tmp_path):
     assert start_check.start_reason(run, LAUNCHER) == NOTHING
 
 
-def test_without_notes_the_file_of_the_program_is_asked(run, tmp_path):
-    program = tmp_path / "solver"
+def test_without_notes_the_file_of_the_program_is_asked(run, public_folder):
+    program = public_folder / "solver"
     program.write_bytes(OPEN_MPI_PROGRAM)
     run.job.application.command = [str(program)]
     assert start_check.start_reason(run, LAUNCHER).code is Code.START_OTHER_MPI
@@ -75,13 +73,3 @@ def test_without_notes_the_file_of_the_program_is_asked(run, tmp_path):
     assert start_check.start_reason(run, ("srun", "-n", "{ranks}")) == NOTHING
     program.chmod(0o600)
     assert start_check.start_reason(run, LAUNCHER) == NOTHING
-
-
-def test_who_brings_a_program_is_warned(client_as):
-    upload = {**FORM, "upload": SimpleUploadedFile("a.out", OPEN_MPI_PROGRAM)}
-    page = markup(client_as("user").post("/applications/own/new", upload, follow=True))
-    assert "linked with Open MPI, and MPICH" in page
-    script = {**FORM, "name": "Wrapped", "text": "#!/bin/sh\nmpirun -n 4 ./solver\n"}
-    assert "calls mpirun itself" in markup(client_as("user").post("/applications/own/new", script, follow=True))
-    right = {**FORM, "name": "Right", "mpi": "openmpi", "upload": SimpleUploadedFile("a.out", OPEN_MPI_PROGRAM)}
-    assert "is linked with" not in markup(client_as("user").post("/applications/own/new", right, follow=True))

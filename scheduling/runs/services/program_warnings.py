@@ -1,0 +1,84 @@
+"""What speaks against a program before it has run, by what is said of it and by its file. Nothing is refused for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from gridportal.base.clusters import Cluster
+from gridportal.base.reasons import NOTHING, Code, Reason
+from monitoring.clusters import selectors
+from scheduling.jobs.core import launcher
+from scheduling.jobs.core.linked_mpi import is_started_by_another, launcher_name, linked_mpi, started_inside
+from scheduling.jobs.core.program_start import ProgramKind
+from scheduling.jobs.models import Application
+from scheduling.jobs.services import program_clusters
+from scheduling.runs.core import started_worlds
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.models import Run
+from scheduling.runs.services import program_file
+from scheduling.runs.services.program_file import Presence
+
+#: Each node of an emulated Grid has these of its own.
+_OF_EACH_NODE = (PurePosixPath("/tmp"), PurePosixPath("/var/tmp"), PurePosixPath("/dev/shm"))  # noqa: S108
+_PYTHON = "{python}"
+
+
+def program_warnings(application: Application) -> list[Reason]:
+    """All of them, what keeps it from starting first; none of a program that comes with the portal."""
+    if _PYTHON in application.command and program_file.own_program(application) is None:
+        return []
+    return [reason for reason in (*_of_its_place(application), *_of_its_start(application)) if reason]
+
+
+def _of_its_place(application: Application) -> Iterator[Reason]:
+    path = program_file.program_path(application)
+    clusters = _clusters(application) if path else []
+    folder = next((str(each) for each in _OF_EACH_NODE if each in PurePosixPath(path).parents), "")
+    private = [cluster.name for cluster in clusters if folder and _is_emulated(cluster)]
+    if private:
+        yield Reason.of(Code.PROGRAM_NOT_SHARED, program=path, folder=folder, clusters=private)
+    shared = [cluster.name for cluster in clusters if cluster.name not in private]
+    if not shared:
+        return
+    found = program_file.presence(path)
+    if found == Presence.MISSING:
+        yield Reason.of(Code.PROGRAM_NOT_SEEN, program=path, clusters=shared)
+    elif found == Presence.NOT_EXECUTABLE and _kind(application) == ProgramKind.MPI:
+        yield Reason.of(Code.PROGRAM_NOT_EXECUTABLE, program=path)
+
+
+def _of_its_start(application: Application) -> Iterator[Reason]:
+    words = application.launcher or launcher.usual_launcher(application.mpi)
+    content = program_file.content(application) if _kind(application) == ProgramKind.MPI else b""
+    mpi = linked_mpi(content)
+    if launcher_name(words) and (inside := started_inside(content)):
+        yield Reason.of(Code.STARTS_RANKS_ITSELF, launcher=inside)
+    elif is_started_by_another(mpi, words):
+        yield Reason.of(Code.LINKED_OTHERWISE, mpi=mpi, launcher=started_worlds.launcher_text(words))
+    if not _has_ended_well(application):
+        yield Reason.of(Code.NEVER_TRIED)
+
+
+def _kind(application: Application) -> ProgramKind:
+    program = program_file.own_program(application)
+    return ProgramKind(program.kind) if program else ProgramKind.MPI
+
+
+def _clusters(application: Application) -> list[Cluster]:
+    """Those on which it may run and whose nodes have the files of this machine, outside any container."""
+    closed = program_clusters.hindrances() if application.owner_id is not None else {}
+    return [
+        each
+        for each in selectors.configured().values()
+        if (each.traits.one_machine or each.probe == "grid") and not each.container and closed.get(each.name) is None
+    ]
+
+
+def _is_emulated(cluster: Cluster) -> bool:
+    return cluster.traits.one_machine and cluster.traits.has_network
+
+
+def _has_ended_well(application: Application) -> bool:
+    runs = Run.objects.filter(job__application=application, created_at__gt=application.updated_at)
+    return runs.filter(state=RunState.SUCCEEDED, start_reason=NOTHING).exists()
