@@ -184,6 +184,9 @@ class Code(StrEnum):
     START_SINGLETONS = "start_singletons", "ranks", "mpi", "launcher"
     START_COPIES = "start_copies", "ranks", "found", "launcher"
     START_OTHER_MPI = "start_other_mpi", "ranks", "mpi", "launcher"
+    START_INSIDE = "start_inside", "ranks", "inside", "launcher"
+    START_NO_PMI = "start_no_pmi", "mpi", "launcher"
+    START_NONE = "start_none", "launcher"
     # the same of a program that somebody brings, before it has run
     LINKED_OTHERWISE = "linked_otherwise", "mpi", "launcher"
     STARTS_RANKS_ITSELF = "starts_ranks_itself", "launcher"

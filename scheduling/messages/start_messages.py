@@ -33,6 +33,33 @@ def _(ranks: int, mpi: str, launcher: str) -> str:
     )
 
 
+@says(Code.START_INSIDE)
+def _(ranks: int, inside: str, launcher: str) -> str:
+    return (
+        f"Its program is a script that calls {inside} itself, and {launcher} started it {ranks} times, once for each "
+        f"rank. So the whole program ran {ranks} times, or each waited for nodes that the others had. {_BATCH}"
+    )
+
+
+@says(Code.START_NO_PMI)
+def _(mpi: str, launcher: str) -> str:
+    if launcher != "srun":
+        return f"{mpi} did not start: {launcher} does not tell its ranks of each other as {mpi} asks it. {_REMEDY}"
+    kind = "pmix" if mpi == "Open MPI" else "pmi2"
+    return (
+        f"{mpi} did not start: srun does not tell its ranks of each other as {mpi} asks it. Start it by {mpi}'s own "
+        f"launcher, or by srun --mpi={kind} where srun --mpi=list names that."
+    )
+
+
+@says(Code.START_NONE)
+def _(launcher: str) -> str:
+    return (
+        f"{launcher} could not start the ranks on their nodes, so the program has not run. Where its words have "
+        "--mpi=pmix, Slurm may lack that plugin: take the launcher of the program's own MPI instead."
+    )
+
+
 @says(Code.LINKED_OTHERWISE)
 def _(mpi: str, launcher: str) -> str:
     return (

@@ -17,6 +17,7 @@ from gridportal.base.rank_order import hydra_hosts
 from gridportal.base.rank_places import ranks_by_node
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
+from scheduling.jobs.core.linked_mpi import OPEN_MPI, launcher_mpi
 from scheduling.jobs.core.program_request import USUAL, ProgramRequest
 from scheduling.runs.core import hydra_ranks, opening_lines, rank_binding, restart_lines, stop_lines
 from scheduling.runs.core.opening_lines import OpenedFolder
@@ -296,7 +297,8 @@ def _modules(names: tuple[str, ...]) -> str:
 
 
 def _open_mpi(script: Script) -> str:
-    if not is_open_mpi(script.mpi):
+    """What Open MPI's launcher needs of Slurm: also where only the launcher's words say that it is Open MPI's."""
+    if not is_open_mpi(script.mpi) and launcher_mpi(script.launcher) != OPEN_MPI:
         return ""
     return _OPEN_MPI.format(most=script.most, whole=_WHOLE if script.shares_nodes else "")
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.core.linked_mpi import MPICH, OPEN_MPI, is_started_by_another, launcher_mpi, launcher_name
 
 _VERSION = re.compile(r"(Open MPI) v(\d+(?:\.\d+)*)|(MPICH) Version:\s*(\d+(?:\.\d+)*)")
+_NO_MANAGER = (
+    ("OMPI was not built with SLURM's PMI support", OPEN_MPI),
+    ("Runtime environment uses unsupported PMI version", MPICH),
+)
+_NOT_LAUNCHED = re.compile(r"srun: error: task \d+ launch failed: ")
 #: What a launcher that is no MPI's own is called.
 _LAUNCHER = "its launcher"
 
@@ -52,11 +57,11 @@ def verdict(worlds: Sequence[World], ranks: int, launcher: Sequence[str]) -> Rea
     if ranks < 2 or len(worlds) != ranks:
         return NOTHING
     sizes = {world.size for world in worlds}
-    by = launcher_text(launcher, OPEN_MPI if worlds[0].started_by == "openmpi" else "")
     if sizes == {1}:
+        by = launcher_text(launcher, OPEN_MPI if worlds[0].started_by == "openmpi" else "")
         return Reason.of(Code.START_SINGLETONS, ranks=ranks, mpi=worlds[0].mpi, launcher=by)
-    if 1 not in sizes:
-        return Reason.of(Code.START_COPIES, ranks=ranks, found=max(sizes), launcher=by)
+    if 1 not in sizes:  # their variables are those of what they called themselves
+        return Reason.of(Code.START_COPIES, ranks=ranks, found=max(sizes), launcher=launcher_text(launcher))
     return NOTHING
 
 
@@ -65,6 +70,37 @@ def hint(mpi: str, ranks: int, launcher: Sequence[str]) -> Reason:
     if ranks < 2 or not is_started_by_another(mpi, launcher):
         return NOTHING
     return Reason.of(Code.START_OTHER_MPI, ranks=ranks, mpi=mpi, launcher=launcher_text(launcher))
+
+
+def script_hint(inside: str, ranks: int, launcher: Sequence[str]) -> Reason:
+    """The same of a script that calls `inside` itself; NOTHING where it calls none, or is started once."""
+    if ranks < 2 or not inside or not launcher_name(launcher):
+        return NOTHING
+    return Reason.of(Code.START_INSIDE, ranks=ranks, inside=inside, launcher=launcher_text(launcher))
+
+
+def no_process_manager(lines: Iterable[str], launcher: Sequence[str]) -> Reason:
+    """What an MPI wrote that did not find what it needs of its launcher to find its other ranks; NOTHING for none.
+
+    >>> no_process_manager(["OMPI was not built with SLURM's PMI support"], ("srun",)).facts
+    {'mpi': 'Open MPI', 'launcher': 'srun'}
+    """
+    for line in lines:
+        for text, mpi in _NO_MANAGER:
+            if text in line:
+                return Reason.of(Code.START_NO_PMI, mpi=mpi, launcher=launcher_text(launcher))
+    return NOTHING
+
+
+def none_started(lines: Iterable[str], launcher: Sequence[str]) -> Reason:
+    """That srun could start none of the ranks, of which its exit code may say nothing; NOTHING where it did.
+
+    >>> none_started(["srun: error: task 3 launch failed: Unspecified error"], ("srun",)).code.value
+    'start_none'
+    """
+    is_srun = launcher_name(launcher).startswith("srun")
+    failed = is_srun and any(_NOT_LAUNCHED.match(line) for line in lines)
+    return Reason.of(Code.START_NONE, launcher=launcher_text(launcher)) if failed else NOTHING
 
 
 def launcher_text(launcher: Sequence[str], mpi: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -70,16 +71,19 @@ def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: R
         return Ending(*stopped, fields, started, kept | {"ended_at"})
     check = check_output(run, code)
     to, reason = _verdict(run, status, code, failure, check)
+    start = _start_reason(run, start_check.start_reason)
+    if to is RunState.SUCCEEDED and not reason and (nothing_ran := _start_reason(run, start_check.none_started)):
+        to, reason, start = RunState.FAILED, nothing_ran, NOTHING
     kept |= {"ended_at"} if to is RunState.FAILED and run.goes_back else set()
-    return Ending(to, reason, {**fields, **check.columns, "start_reason": _start_reason(run)}, started, kept)
+    return Ending(to, reason, {**fields, **check.columns, "start_reason": start}, started, kept)
 
 
-def _start_reason(run: Run) -> Reason:
+def _start_reason(run: Run, check: Callable[[Run, Sequence[str]], Reason]) -> Reason:
     """What is odd about how its ranks were started: told beside its end, whatever that is."""
 
     def look() -> Reason:
         application, cluster = run.job.application, configured().get(run.job.cluster)
-        return start_check.start_reason(run, launcher_of(application, cluster) if cluster else application.launcher)
+        return check(run, launcher_of(application, cluster) if cluster else application.launcher)
 
     return isolated(f"job {run.job_id}: how its ranks were started", look).value or NOTHING
 

@@ -15,7 +15,7 @@ from gridportal.base.errors import GridPortalError
 from gridportal.base.reasons import NOTHING, Reason
 from gridportal.base.run_directory import RunFileError
 from scheduling.jobs.core import launcher
-from scheduling.jobs.core.linked_mpi import launcher_mpi, launcher_name, linked_mpi
+from scheduling.jobs.core.linked_mpi import launcher_name, linked_mpi, started_inside
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.adapters import recorder, world_library
@@ -24,6 +24,7 @@ from scheduling.runs.core.run_states import RunState
 from scheduling.runs.core.started_worlds import World
 from scheduling.runs.models import Run
 from scheduling.runs.services import program_file
+from scheduling.runs.services.output_check import log_end
 from scheduling.runs.services.paths import runs_home
 
 log = logging.getLogger(__name__)
@@ -68,10 +69,29 @@ def start_reason(run: Run, argv: Sequence[str]) -> Reason:
     if ranks < 2 or run.job.trace:  # of a recorded one its trace says it
         return NOTHING
     worlds = list(_worlds(Path(run.run_dir), ranks))
-    if worlds:
-        return started_worlds.verdict(worlds, ranks, argv)
-    mpi = linked_mpi(program_file.content(run.job.application)) if launcher_mpi(argv) else ""
-    return started_worlds.hint(mpi, ranks, argv)
+    if certain := started_worlds.verdict(worlds, ranks, argv):
+        return certain
+    if any(world.size >= ranks for world in worlds):
+        return NOTHING
+    return _told_by_log(run, argv) or _told_by_file(run.job.application, ranks, argv)
+
+
+def none_started(run: Run, argv: Sequence[str]) -> Reason:
+    """That srun started no rank, by its log: it may end with 0 all the same. NOTHING for another launcher."""
+    return started_worlds.none_started(log_end(run), argv) if launcher_name(argv).startswith("srun") else NOTHING
+
+
+def _told_by_log(run: Run, argv: Sequence[str]) -> Reason:
+    """What the MPI or srun wrote where the ranks did not find each other, or were not started."""
+    return started_worlds.no_process_manager(log_end(run), argv) or none_started(run, argv)
+
+
+def _told_by_file(application: Application, ranks: int, argv: Sequence[str]) -> Reason:
+    if not launcher_name(argv):
+        return NOTHING
+    content = program_file.content(application)
+    inside = started_worlds.script_hint(started_inside(content), ranks, argv)
+    return inside or started_worlds.hint(linked_mpi(content), ranks, argv)
 
 
 def _worlds(directory: Path, ranks: int) -> Iterator[World]:

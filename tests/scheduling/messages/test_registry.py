@@ -48,6 +48,7 @@ FACTS: dict[str, Any] = {
     "person": "ada",
     "fault": "exit.json is a directory.",
     "program": "/bin/x",
+    "inside": "mpirun",
     "folder": "/tmp",
     "clusters": ["grid", "slurm"],
     "exit_code": 3,

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.core.launcher import LAUNCHER, OPEN_MPI_LAUNCHER
 from scheduling.messages import message
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import start_check
+from scheduling.runs.services.ending import ending_of
 from tests.markup import markup
 
 OPEN_MPI_PROGRAM = Path("/bin/true").read_bytes() + b"Open MPI v4.1.4"
@@ -73,3 +76,57 @@ def test_without_notes_the_file_of_the_program_is_asked(run, public_folder):
     assert start_check.start_reason(run, ("srun", "-n", "{ranks}")) == NOTHING
     program.chmod(0o600)
     assert start_check.start_reason(run, LAUNCHER) == NOTHING
+
+
+def log(run: Run, *lines: str) -> None:
+    Path(run.run_dir, "output.log").write_text("\n".join(lines) + "\n")
+
+
+def test_a_script_that_calls_mpirun_itself_is_told_without_notes(run, public_folder):
+    script = public_folder / "wrap"
+    script.write_text("#!/bin/sh\nexec mpirun -n 4 ./solver\n")
+    run.job.application.command = [str(script)]
+    reason = start_check.start_reason(run, ("srun", "-n", "{ranks}"))
+    assert reason == Reason.of(Code.START_INSIDE, ranks=4, inside="mpirun", launcher="srun")
+    assert start_check.start_reason(run, ("env", "SLURM_NTASKS={ranks}")) == NOTHING
+
+
+def test_one_that_began_alone_before_the_others_ended_leaves_the_file_to_tell(run, public_folder):
+    program = public_folder / "solver"
+    program.write_bytes(OPEN_MPI_PROGRAM)
+    run.job.application.command = [str(program)]
+    note(run, "1 pmi Open MPI v4.1.4")
+    assert start_check.start_reason(run, LAUNCHER).code is Code.START_OTHER_MPI
+
+
+def test_copies_name_the_launcher_that_started_them_and_not_their_own(run):
+    note(run, *["2 openmpi Open MPI v4.1.4"] * 4)
+    assert start_check.start_reason(run, LAUNCHER).facts["launcher"] == "MPICH's mpiexec"
+
+
+@pytest.mark.parametrize(
+    ("line", "launcher", "mpi"),
+    [
+        ("but OMPI was not built with SLURM's PMI support and therefore cannot", ("srun",), "Open MPI"),
+        ("Runtime environment uses unsupported PMI version PMIx. Aborting.", OPEN_MPI_LAUNCHER, "MPICH"),
+    ],
+)
+def test_an_mpi_that_did_not_find_its_process_manager_is_told_with_the_next_step(run, line, launcher, mpi):
+    log(run, "other", line)
+    reason = start_check.start_reason(run, launcher)
+    assert (reason.code, reason.facts["mpi"]) == (Code.START_NO_PMI, mpi)
+    wanted = "srun --mpi=pmix" if launcher == ("srun",) else "Choose the MPI that it was built with"
+    assert wanted in message(reason)
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_a_run_of_which_srun_started_no_rank_has_failed_though_it_ended_with_0(run, trace):
+    log(run, "srun: error: task 3 launch failed: Unspecified error", "srun: Job step aborted")
+    job, application = run.job, run.job.application
+    application.launcher, job.trace, run.verified = ["srun", "--mpi=pmix", "-n", "{ranks}"], trace, None
+    status = RunStatus(BackendState.FINISHED, exit_code=0)
+    ending = ending_of(run, status, None)
+    assert (ending.to, ending.reason) == (RunState.FAILED, Reason.of(Code.START_NONE, launcher="srun"))
+    assert ending.fields["start_reason"] == NOTHING
+    application.launcher = list(LAUNCHER)
+    assert ending_of(run, status, None).to is RunState.SUCCEEDED
