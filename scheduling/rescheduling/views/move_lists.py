@@ -130,7 +130,7 @@ def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
 
 def _rules_form(cluster: str) -> PolicyForm:
     values = _shown_rules(cluster)
-    return PolicyForm(initial=values).show(values)
+    return PolicyForm(initial=dict(values)).show(values)
 
 
 def _shown_rules(cluster: str) -> Mapping[str, object]:
