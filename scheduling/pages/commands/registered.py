@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -51,7 +52,7 @@ def check(
         _tell(application, f"What speaks against {application.name}:", as_json)
 
 
-def _checked(document: Any) -> dict[str, Any]:
+def _checked(document: object) -> Mapping[str, object]:
     """The fields of an application, of the right types. Raises ImpossibleError with all that is wrong."""
     from rest_framework.exceptions import ValidationError
 
