@@ -35,8 +35,11 @@ class Kind(StrEnum):
 #: What one processor of this machine takes for a point, and for an iteration besides, seconds; iterations are counted
 #: out by it.
 _ABOUT, _ABOUT_EACH = 8e-9, 3e-4
-#: Sizes of cubes by which computing is calibrated, and of planes by which exchanging is.
-CUBES, PLANES = (20, 100), (60, 200)
+#: Sizes of planes by which exchanging is calibrated.
+PLANES = (60, 200)
+#: Points of the boxes by which exchanging is calibrated: an iteration lasts for several periods of a quota, as in
+#: the runs that are predicted. Shorter ones wait for a neighbour that has used up its quota, again and again.
+_EXCHANGED = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ COMMUNICATION = ("torc1", "torc3", "torc5", "o")
 SHARES = ("dralion", "cirque")
 DIVISION = {"dralion": 0.0, "cirque": 2.0}
 SHARES_BOX = (100, 200)
-SELECTION_BOX = (100, 100)
+SELECTION_BOX = (200, 200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,12 @@ class Run:
         )
 
 
+def cubes(part: Part) -> tuple[int, int]:
+    """Sizes of cubes by which computing is calibrated: the large one is as the runs of the part, since a point takes
+    longer the less of a cube is in the caches."""
+    return (20, 100) if part is Part.COMPUTING else (20, 200)
+
+
 def trials(part: Part, scale: Scale, seed: int = 1) -> list[Trial]:
     """The runs of a part in their order: first those by which the model is calibrated. seed: for the order of sets."""
     of_part: dict[Part, Callable[[Scale], Iterator[Named]]] = {
@@ -143,8 +152,7 @@ def _computing(scale: Scale) -> Iterator[Named]:
     yield from _points(scale, Part.COMPUTING, COMPUTING, unit)
     for size in scale.sizes:
         for name in COMPUTING:
-            for key, run in _points(scale, Part.COMPUTING, COMPUTING, unit, [size]):
-                yield f"{key}/{name}", run  # just before the runs that are held against it
+            yield f"point/{size}/{name}", _alone(scale, unit, name, size)  # just before what is held against it
             for load in scale.loads:
                 machine = machines(COMPUTING, unit, {name: float(load)})[name]
                 about = {"size": size, "load": load, "cpus": machine.cpus}
@@ -173,18 +181,29 @@ def _calibrations(scale: Scale, part: Part, grid: Sequence[str], pairs: Mapping[
     for name, pair in pairs.items():
         for size in PLANES:
             both = list(machines(pair, unit, {}).values())
-            run = _sized(scale, part, grid, unit, both, (size, 8), {"sites": name, "size": size})
+            run = _sized(scale, part, grid, unit, both, (size, _EXCHANGED // size**2), {"sites": name, "size": size})
             yield f"exchange/{name}/{size}", replace(run, kind=Kind.CALIBRATION)
 
 
-def _points(
-    scale: Scale, part: Part, grid: Sequence[str], unit: float, sizes: Sequence[int] = CUBES
-) -> Iterator[Named]:
+def _points(scale: Scale, part: Part, grid: Sequence[str], unit: float) -> Iterator[Named]:
     """Of computing, on the first machine that has one processor."""
-    first = next(each for each in machines(grid, unit, {}).values() if each.cpus == 1 and each.name != "cmajor")
-    for size in sizes:
-        run = _sized(scale, part, grid, unit, [first], (size, size))
+    for size in cubes(part):
+        run = _sized(scale, part, grid, unit, [_single(grid, unit)], (size, size))
         yield f"point/{size}", replace(run, kind=Kind.CALIBRATION)
+
+
+def _single(grid: Sequence[str], unit: float) -> CactusMachine:
+    """The first machine that has one processor, and not the slowest."""
+    return next(each for each in machines(grid, unit, {}).values() if each.cpus == 1 and each.name != "cmajor")
+
+
+def _alone(scale: Scale, unit: float, name: str, size: int) -> Run:
+    """A cube on an idle machine: on the one asked for where that has several processors, whose subtasks exchange
+    planes inside of it, else on the first that has one."""
+    idle = machines(COMPUTING, unit, {})
+    machine = idle[name] if idle[name].cpus > 1 else _single(COMPUTING, unit)
+    run = _sized(scale, Part.COMPUTING, COMPUTING, unit, [machine], (size, size))
+    return replace(run, kind=Kind.CALIBRATION)
 
 
 def _shares(scale: Scale) -> Iterator[Named]:

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from gridportal.experiments.cactus.machines import machines
-from gridportal.experiments.cactus.plans import CUBES, PLANES, Part
+from gridportal.experiments.cactus.plans import PLANES, Part, cubes
 from scheduling.performance.core.cactus_model import (
     POINT_BYTES,
     CactusBox,
@@ -48,7 +48,7 @@ class Calibrated:
 def calibrated(facts: Mapping[str, Any], done: Results) -> Calibrated | None:
     """For a run with these facts; None where a run that is needed has failed."""
     prefix = facts["part"] + (f"/{facts['candidates']}" if "candidates" in facts else "")
-    alone = [done.get(f"{prefix}/point/{size}") for size in CUBES]
+    alone = [done.get(f"{prefix}/point/{size}") for size in cubes(Part(facts["part"]))]
     if alone[0] is None or alone[1] is None:
         return None
     cost = _cost(alone[0], alone[1])
@@ -74,11 +74,12 @@ def _cost(small: Mapping[str, Any], large: Mapping[str, Any]) -> PointCost:
 
 
 def _of_size(cost: PointCost, alone: Mapping[str, Any] | None) -> PointCost:
-    """The cost of a point of such a cube."""
+    """The cost of a point of such a cube; of a machine with several processors, what they exchange is in it."""
     if alone is None:
         return cost
-    seconds = alone["iteration"] * line_of_facts(alone)[0][0].speed
-    return PointCost((seconds - cost.iteration) / box_of(alone).x ** 3, cost.iteration)
+    machine = line_of_facts(alone)[0][0]
+    seconds = alone["iteration"] * machine.speed
+    return PointCost((seconds - cost.iteration) * machine.cpus / box_of(alone).x ** 3, cost.iteration)
 
 
 def _exchange(small: Mapping[str, Any], large: Mapping[str, Any], cost: PointCost) -> Exchange:
