@@ -80,6 +80,7 @@ MIDDLEWARE = [
     "gridportal.web.middleware.ContentSecurityPolicyMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "gridportal.web.write_limit.WriteLimitMiddleware",
+    "gridportal.web.refused_methods.RefusedMethodMiddleware",
 ]
 
 ROOT_URLCONF = "gridportal.urls"

@@ -252,6 +252,8 @@ def _descriptor(directory: Path, name: str) -> int | None:
         except FileNotFoundError:
             return None
         except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:  # no file can have such a name
+                return None
             raise _from_system(name, error) from error
 
 

@@ -81,6 +81,12 @@ def test_a_run_directory_that_is_gone_or_a_link_by_now_is_said_so(directory: Pat
     assert run_directory.last_lines(directory) == []
 
 
+@pytest.mark.parametrize("name", ["a" * 256, f"{'a' * 300}/b", f"b/{'a' * 300}"])
+def test_no_file_has_a_name_that_is_too_long(directory: Path, name: str) -> None:
+    (directory / "b").mkdir()
+    assert run_directory.open_plain(directory, name) is None
+
+
 def test_files_that_are_not_there_are_empty(directory: Path) -> None:
     assert run_directory.open_plain(directory, "output.log") is None
     assert run_directory.read_part(directory, "trace/rank-0.json", 0, 10).data == b""

@@ -96,6 +96,16 @@ def test_the_page_and_its_part_show_it_to_who_may_see_the_job(client_as, measure
 
 
 @pytest.mark.django_db
+def test_a_run_that_nobody_saw_begin_is_not_waited_for(client_as, people, make_job):
+    """It ended within a moment: its begin was never told."""
+    job = make_job(people["user"], "failed")
+    job.runs.update(started_at=None)
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/use"))
+    assert "No agent told of it." in page
+    assert "It has not started yet." not in page
+
+
+@pytest.mark.django_db
 def test_a_job_without_a_run_says_so(client_as, people, make_job):
     job = make_job(people["user"], "waiting")
     assert "It has not started yet." in markup(client_as("user").get(f"/jobs/{job.pk}/use"))
