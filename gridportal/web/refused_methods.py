@@ -16,7 +16,12 @@ class RefusedMethodMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if response.status_code != 405 or response.streaming or response.content or request.path_info.startswith("/api"):
+        if (
+            response.status_code != 405
+            or response.streaming
+            or response.content
+            or request.path_info.startswith("/api")
+        ):
             return response
         page = render(request, "405.html", status=405)
         page.headers["Allow"] = response.headers.get("Allow", "")

@@ -45,6 +45,12 @@ class WordedForm(forms.Form):
         self._shown = version_of(values)
         return self
 
+    @property
+    def wrong_fields(self) -> list[tuple[str, str]]:
+        """Label of each field that needs another value, and the id of its control, for a list of links at the top."""
+        bound = [self[name] for name in self.fields if name in (self.errors or {})]
+        return [(str(field.label), field.id_for_label) for field in bound if not field.is_hidden]
+
     def full_clean(self) -> None:
         """As Django's, with sentences of ours where Django has its own."""
         super().full_clean()

@@ -8,9 +8,11 @@ const STEPS = [
 ];
 
 export function ago(seconds) {
-  if (seconds < 5) return "now";
-  const [, size, unit] = STEPS.find(([from]) => seconds >= from);
-  return `${Math.floor(seconds / size)} ${unit} ago`;
+  const apart = Math.abs(seconds);
+  if (apart < 5) return "now";
+  const [, size, unit] = STEPS.find(([from]) => apart >= from);
+  const amount = `${Math.floor(apart / size)} ${unit}`;
+  return seconds > 0 ? `${amount} ago` : `in ${amount}`;
 }
 
 export function length(seconds) {

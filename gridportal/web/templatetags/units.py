@@ -206,12 +206,13 @@ def spaced(value: str) -> str:
 
 
 def age_text(seconds: float) -> str:
-    """An age as in `6 min ago`; the page's script keeps it moving."""
-    if seconds < 5:
+    """An age as in `6 min ago`, or a time to come as in `in 6 min`; the page's script keeps it moving."""
+    if -5 < seconds < 5:
         return "now"
     steps = ((172800, 86400, "d"), (7200, 3600, "h"), (120, 60, "min"), (0, 1, "s"))
-    length, unit = next((length, unit) for start, length, unit in steps if seconds >= start)
-    return f"{int(seconds // length)} {unit} ago"
+    length, unit = next((length, unit) for start, length, unit in steps if abs(seconds) >= start)
+    amount = f"{int(abs(seconds) // length)} {unit}"
+    return f"{amount} ago" if seconds > 0 else f"in {amount}"
 
 
 @register.filter

@@ -225,6 +225,15 @@ def test_that_all_pairs_talk_at_once_is_kept_where_the_method_knows_it(client_as
     assert ("all at once" in markup(client.get(f"/jobs/{job.pk}/"))) == bool(kept)
 
 
+def test_a_refused_form_leads_to_the_fields_that_need_another_value(client_as, application, crossbar):
+    """They may be in a part of the form that is closed."""
+    wrong = form_of(application, require="utk", **{"param-seed": "x"})
+    page = markup(client_as("user").post("/submit/", wrong))
+    assert "Nothing was submitted: 2 fields need another value:" in page
+    assert '<a href="#id_require">Node labels</a>' in page
+    assert '<a href="#id_param-seed">Seed</a>' in page
+
+
 def test_the_form_is_filled_from_an_old_job(client_as, people, make_job, crossbar):
     job = make_job(people["user"], "failed", parameters={"klass": "W", "seed": 99, "note": "hello"}, name="old one")
     client = client_as("user")

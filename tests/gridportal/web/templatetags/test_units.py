@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gridportal.web.templatetags.units import NOTHING, milli
+from gridportal.web.templatetags.units import NOTHING, age_text, milli
 
 
 @pytest.mark.parametrize(
@@ -13,3 +13,11 @@ from gridportal.web.templatetags.units import NOTHING, milli
 )
 def test_a_latency_of_microseconds_is_not_shown_as_none(seconds, shown):
     assert milli(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(3.0, "now"), (-3.0, "now"), (42.0, "42 s ago"), (-42.9, "in 42 s"), (7300.0, "2 h ago"), (-864000.0, "in 10 d")],
+)
+def test_a_time_to_come_is_not_now(seconds, shown):
+    assert age_text(seconds) == shown
