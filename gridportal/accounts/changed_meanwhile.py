@@ -13,6 +13,7 @@ from django.http import HttpRequest
 
 from gridportal.accounts.models import AuditEvent
 from gridportal.base.errors import ConflictError
+from gridportal.base.name_lists import all_listed
 from gridportal.web.shown_version import SHOWN_VERSION, changed_names
 from gridportal.web.worded_form import WordedForm
 
@@ -31,8 +32,8 @@ class ChangedMeanwhileError(ConflictError):
     def sentence(self, labels: Sequence[str]) -> str:
         """Who changed what, and how to go on."""
         return (
-            f"{self.who} changed {_listed(labels)}{self.at} after you opened this form. Nothing of yours is saved yet. "
-            "Save again to put your values in place of these, or open the page anew to keep them."
+            f"{self.who} changed {all_listed(labels)}{self.at} after you opened this form. Nothing of yours is saved "
+            "yet. Save again to put your values in place of these, or open the page anew to keep them."
         )
 
     def show_on(self, form: WordedForm) -> None:
@@ -110,9 +111,3 @@ def _shown(form: WordedForm, name: str, value: Any) -> str:
     else:
         text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str("" if value is None else value)
     return (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…") or "empty"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """`Name, Members and Level`."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else str(last)

@@ -11,6 +11,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from gridportal.accounts import entering, second_factors
 from gridportal.accounts.models import User
+from gridportal.web.api_addresses import is_api
 
 #: Addresses that are open all the same, by name.
 OPEN = {
@@ -38,7 +39,7 @@ class SecondFactorMiddleware:
         match = request.resolver_match
         if match and match.url_name in OPEN and not match.namespace:
             return None
-        if request.path_info == "/api" or request.path_info.startswith("/api/"):
+        if is_api(request):
             return None if _has_token(request) else JsonResponse({"detail": _DETAIL}, status=403)
         page = "sign-in-code" if second_factors.is_set_up(person) else "second-factor"
         answer = redirect(page)

@@ -19,5 +19,15 @@ def parse_size(text: str, unit: str, base: int = 1024) -> float:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(text)
-    power = _POWERS.index((match[2] or unit).upper()) - _POWERS.index(unit)
-    return float(match[1]) * float(base) ** power
+    return in_unit(float(match[1]), match[2] or unit, unit, base)
+
+
+def in_unit(number: float, of: str, unit: str, base: int = 1024) -> float:
+    """A number of one unit in another one. A whole number stays whole where it grows.
+
+    >>> in_unit(4, "G", "M"), in_unit(512, "k", "M")
+    (4096, 0.5)
+    """
+    power = _POWERS.index(of.upper()) - _POWERS.index(unit.upper())
+    factor: int = base ** abs(power)
+    return number * factor if power >= 0 else number / factor

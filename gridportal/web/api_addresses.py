@@ -78,7 +78,7 @@ def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
         said = str(exception)
     if isinstance(exception, DisallowedHost):
         said = _WRONG_HOST
-    if not _is_api(request):
+    if not is_api(request):
         return render(request, "400.html", {"said": said}, status=400)
     if isinstance(exception, RequestDataTooBig):
         return JsonResponse({"detail": said or TooLarge.default_detail}, status=TooLarge.status_code)
@@ -88,7 +88,7 @@ def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def handle_404(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404: JSON with one sentence below /api, the page elsewhere."""
-    if not _is_api(request):
+    if not is_api(request):
         return render(request, "404.html", {"missing": missing_page(request, exception)}, status=404)
     detail = f"There is nothing at {request.path[:_SHOWN]}; {reverse('api-docs')} lists every address."
     return JsonResponse({"detail": detail}, status=404)
@@ -96,11 +96,12 @@ def handle_404(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def handle_500(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
     """500 in the same two forms."""
-    if not _is_api(request):
+    if not is_api(request):
         return defaults.server_error(request)
     detail = "The portal failed here; its log says why, under the X-Request-ID of this answer."
     return JsonResponse({"detail": detail}, status=500)
 
 
-def _is_api(request: HttpRequest) -> bool:
+def is_api(request: HttpRequest) -> bool:
+    """Whether it is a request to REST, and so answered in JSON."""
     return request.path_info == "/api" or request.path_info.startswith("/api/")

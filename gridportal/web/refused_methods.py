@@ -7,6 +7,8 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from gridportal.web.api_addresses import is_api
+
 
 class RefusedMethodMiddleware:
     """Gives Django's empty answer 405 a page, with the same `Allow`; REST has its own sentence."""
@@ -16,12 +18,7 @@ class RefusedMethodMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if (
-            response.status_code != 405
-            or response.streaming
-            or response.content
-            or request.path_info.startswith("/api")
-        ):
+        if response.status_code != 405 or response.streaming or response.content or is_api(request):
             return response
         page = render(request, "405.html", status=405)
         page.headers["Allow"] = response.headers.get("Allow", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gridportal.base.name_lists import all_listed
 from gridportal.base.rank_places import distinct, in_short
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.units import rate_text, share_text
@@ -87,11 +88,10 @@ def _(why: Reason, min_bandwidth: float | None, min_cpu: float | None) -> str:
 
 @says(Code.NODES_BUSY)
 def _(nodes: Sequence[str], holders: Sequence[int], more: int) -> str:
-    *most, last = distinct(nodes)
-    names = f"{', '.join(most)} and {last}" if most else last
-    plural = "s" if most else ""
+    names = list(distinct(nodes))
+    plural = "s" if len(names) > 1 else ""
     ends = until_they_end(holders, more)
-    return f"It waits for {names}, the best node{plural} for it; this job is tried again when {ends}."
+    return f"It waits for {all_listed(names)}, the best node{plural} for it; this job is tried again when {ends}."
 
 
 @says(Code.NODES_CLOSED)
@@ -129,8 +129,7 @@ def _(older: int) -> str:
 @says(Code.AFTER_JOBS)
 def _(waits_for: Sequence[Mapping[str, Any]], more: int) -> str:
     parts = [f"job {each['job']}{_state_of(each)}{' to succeed' * each['has_to_succeed']}" for each in waits_for]
-    *most, last = [*parts, *([f"{more} more"] if more else [])]
-    return f"Waiting for {', '.join(most)} and {last}." if most else f"Waiting for {last}."
+    return f"Waiting for {all_listed([*parts, *([f'{more} more'] if more else [])])}."
 
 
 def _state_of(other: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gridportal.base.name_lists import all_listed
 from gridportal.base.reasons import Code
 from scheduling.messages.registry import plain, says
 
@@ -78,14 +79,14 @@ def _(launcher: str) -> str:
 
 @says(Code.PROGRAM_NOT_SEEN)
 def _(program: str, clusters: Sequence[str]) -> str:
-    return f"There is no file {program} on the nodes of {_all(clusters)}. Put it there, or correct the path."
+    return f"There is no file {program} on the nodes of {all_listed(clusters)}. Put it there, or correct the path."
 
 
 @says(Code.PROGRAM_NOT_SHARED)
 def _(program: str, folder: str, clusters: Sequence[str]) -> str:
     return (
-        f"Each node of {_all(clusters)} has a {folder} of its own, so it does not find {program}. Put the program "
-        "where all nodes see it, or upload it."
+        f"Each node of {all_listed(clusters)} has a {folder} of its own, so it does not find {program}. Put the "
+        "program where all nodes see it, or upload it."
     )
 
 
@@ -100,7 +101,3 @@ plain(
         "it starts, and how."
     }
 )
-
-
-def _all(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)

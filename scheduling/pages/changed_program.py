@@ -6,15 +6,15 @@ from __future__ import annotations
 from django.db.models import Q
 
 from gridportal.accounts.models import AuditEvent
-from scheduling.jobs.core.program_start import UPLOADED
 from scheduling.jobs.models import Job
 from scheduling.runs.models import Run
+from scheduling.runs.services.program_file import is_brought
 
 
 def changed_program(job: Job, run: Run | None) -> str:
     """Who changed it when, in a sentence; empty where nobody did before the last run was handed over."""
     application = job.application
-    if not (application.owner_id or UPLOADED in application.command):
+    if not is_brought(application):
         return ""
     about = Q(object_type="application", object_id=str(application.pk), action="application.change")
     changes = AuditEvent.objects.filter(about, at__gt=job.created_at)

@@ -116,8 +116,8 @@ def compared_use(person: User, span: Range, read: tuple[Figures, int] | None = N
 def _cancelled_early(count: int) -> str:
     if not count:
         return ""
-    was, it = ("was", "it is") if count == 1 else ("were", "they are")
-    return f" {counted(count, 'job')} {was} cancelled before {it.split()[0]} started; {it} in no figure of this page."
+    was, it, are = ("was", "it", "is") if count == 1 else ("were", "they", "are")
+    return f" {counted(count, 'job')} {was} cancelled before {it} started; {it} {are} in no figure of this page."
 
 
 def _whole_figures(whole: Figures, people: int) -> list[Figure]:

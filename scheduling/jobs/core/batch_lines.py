@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gridportal.base.errors import InputError
+from gridportal.base.sizes import in_unit
 from scheduling.jobs.core.batch_dependencies import Dependencies, read_dependencies
 from scheduling.jobs.core.cluster_options import ClusterOptions
 
@@ -38,7 +39,6 @@ _COUNTS = {
 }
 _MOST_LINES, _MOST_COUNT = 200, 10**6
 _MEMORY = re.compile(r"([0-9]{1,9})([KMGT]?)B?", re.IGNORECASE)
-_MB = {"K": 1 / 1024, "M": 1, "": 1, "G": 1024, "T": 1024**2}
 _TIME = re.compile(r"(?:([0-9]{1,4})-)?([0-9]{1,6})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?")
 _UNLIMITED = ("infinite", "unlimited", "0")
 _LONGEST = 120
@@ -177,7 +177,7 @@ def _megabytes(name: str, value: str) -> int:
     match = _MEMORY.fullmatch(value)
     if not match or not int(match[1]):
         raise InputError(name, value, "a size of more than 0, such as 500M or 4G")
-    return max(1, round(int(match[1]) * _MB[match[2].upper()]))
+    return max(1, round(in_unit(int(match[1]), match[2] or "M", "M")))
 
 
 def _seconds(value: str) -> int:

@@ -50,7 +50,8 @@ def elsewhere(request: HttpRequest, pk: int) -> HttpResponse:
         if live:
             with long_answer(caller(request).pk):
                 other = named_nodes.decision_there(decision, nodes, ranks)
-            context |= {"there": decision_summary(request, other), "proposed": decision_summary(request, decision)}
+            there = decision_summary(request, other)
+            context = there | context | {"there": there, "proposed": decision_summary(request, decision)}
     except GridPortalError as error:
         context["problem"] = str(error)
     name, status = ("elsewhere_figures", 200) if live else ("elsewhere", 422 if "problem" in context else 200)

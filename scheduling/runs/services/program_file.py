@@ -32,8 +32,12 @@ class Presence(StrEnum):
 
 def own_program(application: Application) -> OwnProgram | None:
     """What somebody said of a program that they brought, also after it was published; None of any other."""
-    is_brought = application.owner_id is not None or program_start.UPLOADED in application.command
-    return getattr(application, "program", None) if is_brought else None
+    return getattr(application, "program", None) if is_brought(application) else None
+
+
+def is_brought(application: Application) -> bool:
+    """Whether it is somebody's own, or was uploaded before it was published."""
+    return application.owner_id is not None or program_start.UPLOADED in application.command
 
 
 def program_path(application: Application) -> str:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.errors import InputError
+from gridportal.base.sizes import in_unit
 from scheduling.jobs.core import cluster_options
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.scaling_table import counts_of
 
 _MEMORY = re.compile(r"(?P<number>[0-9]+)(?P<unit>[KMGT]?)B?", re.IGNORECASE)
-_MEGABYTES = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2}
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def parse_memory(text: str) -> int:
     (2000, 4096)
     """
     match = _MEMORY.fullmatch(text.strip())
-    amount = int(match["number"]) * _MEGABYTES[match["unit"].upper()] if match else 0
+    amount = in_unit(int(match["number"]), match["unit"] or "M", "M") if match else 0
     if amount < 1 or len(text) > 18:
         raise InputError("memory-per-rank", text, "MB above 0, or an amount such as 2000M or 4G")
     return int(amount)
