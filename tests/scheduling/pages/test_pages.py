@@ -234,6 +234,12 @@ def test_a_refused_form_leads_to_the_fields_that_need_another_value(client_as, a
     assert '<a href="#id_param-seed">Seed</a>' in page
 
 
+def test_a_form_that_is_refused_as_a_whole_blames_no_field(client_as, application, crossbar):
+    page = markup(client_as("user").post("/submit/", form_of(application, require="site=mars")))
+    assert "<p>Nothing was submitted.</p>" in page
+    assert "0 of 4 have it" in page
+
+
 def test_the_form_is_filled_from_an_old_job(client_as, people, make_job, crossbar):
     job = make_job(people["user"], "failed", parameters={"klass": "W", "seed": 99, "note": "hello"}, name="old one")
     client = client_as("user")
