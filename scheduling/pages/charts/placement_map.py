@@ -6,7 +6,7 @@ from monitoring.clusters import selectors
 from monitoring.status.charts.network_map import Marked, MarkedGroup, Wire
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.placing.models import Placement
-from scheduling.profiles.charts.picture import Peaks, peak_between
+from scheduling.profiles.charts.picture import Peaks, path_peak
 
 #: So many pairs of a group are drawn, the slowest.
 MOST_PAIRS = 120
@@ -37,5 +37,4 @@ def _group(group: CandidateGroup, peaks: Peaks) -> MarkedGroup:
 
 
 def _wire(edge: RankPair, peaks: Peaks) -> Wire:
-    peak = peak_between(*(edge.link or (edge.source, edge.target)), peaks) or 1.0
-    return Wire(edge.source, edge.target, peak, edge.bandwidth)
+    return Wire(edge.source, edge.target, path_peak(edge, peaks) or 1.0, edge.bandwidth)

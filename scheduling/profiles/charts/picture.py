@@ -137,14 +137,23 @@ def pairs_that_talk(number: int, *, talks: bool) -> str:
 
 
 def share_of_peak(edge: RankPair, peaks: Peaks) -> float | None:
-    """The share of the path's peak that this pair has, 0..1; None when no peak is known."""
-    peak = peak_between(*_ends(edge), peaks)
-    return min(1.0, edge.bandwidth / peak) if peak and edge.bandwidth is not None else None
+    """The share of its path's peak that this pair has, 0..1; None when no peak is known."""
+    if edge.bandwidth is None:
+        return None
+    peak = path_peak(edge, peaks)
+    return min(1.0, edge.bandwidth / peak) if peak else None
 
 
-def peak_between(source: str, target: str, peaks: Peaks) -> float:
-    """Bit/s, in the direction that is known; of ends without a link of their own the largest peak, 0 without any."""
-    return peaks.get((source, target)) or peaks.get((target, source)) or max(peaks.values(), default=0.0)
+def path_peak(edge: RankPair, peaks: Peaks) -> float:
+    """Bit/s: the peak of the link that binds the pair, as the page of the topology has it. Where that link is not
+    known: of the link between its nodes, else what the links of its nodes carry at most; 0 without any."""
+    source, target = edge.link or _ends(edge)
+    direct = peaks.get((source, target)) or peaks.get((target, source))
+    return direct or min(_most_of(name, peaks) for name in _ends(edge))
+
+
+def _most_of(name: str, peaks: Peaks) -> float:
+    return max((peak for ends, peak in peaks.items() if name in ends), default=0.0)
 
 
 def finding(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> str:
@@ -158,7 +167,7 @@ def finding(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> s
         silent = "No pair of ranks talks, so no link can slow this job."
         return "Every pair has what it needs." if candidate.edges else silent
     worst = candidate.bottleneck.pair
-    peak = peak_between(*_ends(worst), peaks)
+    peak = path_peak(worst, peaks)
     of_peak = f" of {mbit_text(peak)}" if peak else ""
     rate = f"{mbit_text(worst.bandwidth or 0.0)}{of_peak} Mbit/s"
     sentence = f"{worst.source}–{worst.target} is the bottleneck: {rate}"

@@ -9,7 +9,7 @@ from monitoring.status.charts import network_map
 from monitoring.status.charts.network_map import Marked, MarkedGroup, Spot, Wire
 from monitoring.status.selectors.picture import picture
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
-from scheduling.profiles.charts.picture import Peaks, peak_between
+from scheduling.profiles.charts.picture import Peaks, path_peak
 from scheduling.rescheduling.models import MoveDecision
 
 #: Of larger clusters the page of the topology has the map.
@@ -48,5 +48,4 @@ def _group(group: CandidateGroup, peaks: Peaks) -> MarkedGroup:
 
 
 def _wire(edge: RankPair, peaks: Peaks) -> Wire:
-    peak = peak_between(*(edge.link or (edge.source, edge.target)), peaks) or 1.0
-    return Wire(edge.source, edge.target, peak, edge.bandwidth)
+    return Wire(edge.source, edge.target, path_peak(edge, peaks) or 1.0, edge.bandwidth)
