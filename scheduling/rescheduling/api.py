@@ -20,6 +20,7 @@ from gridportal.web.api_errors import WordedSerializer, valid_data
 from scheduling.messages import message
 from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.core.move_progress import MoveStage, StageProgress, StageState
+from scheduling.rescheduling.difference_messages import what_differs
 from scheduling.rescheduling.models import DecisionEvent, MoveDecision
 from scheduling.rescheduling.services import deciding
 
@@ -74,14 +75,19 @@ class StageSerializer(serializers.Serializer[StageProgress]):
 
 
 class DecisionDetailSerializer(DecisionSerializer):
-    """The same with its steps, and how far its move is."""
+    """The same with its steps, how far its move is, and in `difference` what differs between both node sets."""
 
     events = DecisionEventSerializer(many=True)
     progress = serializers.SerializerMethodField()
+    difference = serializers.SerializerMethodField()
 
     class Meta(DecisionSerializer.Meta):
-        fields = (*DecisionSerializer.Meta.fields, "events", "progress")
+        fields = (*DecisionSerializer.Meta.fields, "difference", "events", "progress")
         read_only_fields = fields
+
+    def get_difference(self, row: MoveDecision) -> str:
+        """The sentence of its page; empty where nothing is known of both."""
+        return what_differs(row, *selectors.peaks_and_promise(row))
 
     @extend_schema_field(StageSerializer(many=True))
     def get_progress(self, row: MoveDecision) -> Any:

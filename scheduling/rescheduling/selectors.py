@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from monitoring.clusters import selectors as clusters
 from scheduling.checkpoints.selectors import PHASES, restart_point
+from scheduling.contracts.selectors.promises import contract_of
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
+from scheduling.performance.core.phase_prediction import Prediction
 from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
 from scheduling.rescheduling.core.expected_move import ExpectedMove
 from scheduling.rescheduling.core.hindsight import MovesSum, missed_gain, summed_up
@@ -234,3 +237,9 @@ def _failures(states: list[str]) -> int:
 
 def _shown(rows: QuerySet[MoveDecision]) -> QuerySet[MoveDecision]:
     return rows.select_related("job__application", "job__owner", "continuation")
+
+
+def peaks_and_promise(decision: MoveDecision) -> tuple[Mapping[tuple[str, str], float], Prediction | None]:
+    """The peak of every link of its cluster, bit/s, and what the run that would be stopped was promised."""
+    contract = contract_of(decision.job.runs.filter(number=decision.run_number).first())
+    return clusters.peaks(decision.cluster), contract.prediction if contract else None

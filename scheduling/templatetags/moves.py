@@ -51,8 +51,17 @@ def move_finding(story: MoveStory, job: Job) -> str:
     if story.point is not None:
         return f"It can go on from {restart_point(story.point)}."
     if job.is_final:
-        return "It wrote no checkpoint, so that it cannot go on."
+        return _left_behind(story, job)
     return "It can be stopped with a checkpoint and go on elsewhere; there is no checkpoint yet."
+
+
+def _left_behind(story: MoveStory, job: Job) -> str:
+    """Why a job that is over does not go on, true beside the list of what it wrote."""
+    if not story.checkpoints and not story.files:
+        return "It wrote no checkpoint, so that it cannot go on."
+    if job.state == JobState.CANCELLED:
+        return "It was cancelled: nothing goes on from what it wrote."
+    return "Nothing of what it wrote is whole, so that it cannot go on."
 
 
 @register.filter

@@ -18,6 +18,7 @@ from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
+from scheduling.rescheduling.difference_messages import what_differs
 from scheduling.rescheduling.models import JobMovePolicy, MoveDecision
 from scheduling.rescheduling.services import policies
 from scheduling.rescheduling.services.dry_runs import DryRun
@@ -126,6 +127,7 @@ def show_decision(row: MoveDecision) -> None:
     for line in (
         f"{decision_messages.title(row)}: {row.state}.",
         decision_messages.finding(row),
+        what_differs(row, *selectors.peaks_and_promise(row)),
         decision_messages.stay_or_move(row),
         decision_messages.formula(row),
         decision_messages.by_other_cost(row),

@@ -22,6 +22,7 @@ from scheduling.rescheduling.charts import both_places, cost_bars, ratio_chart
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
 from scheduling.rescheduling.core.weighing import MoveMode
+from scheduling.rescheduling.difference_messages import what_differs
 from scheduling.rescheduling.models import MoveDecision
 
 _MOST_RANKS = 256
@@ -54,6 +55,7 @@ def decision_summary(request: HttpRequest, decision: MoveDecision) -> dict[str, 
         "stay_or_move": decision_messages.stay_or_move(decision),
         "formula": decision_messages.formula(decision),
         "outcome": decision_messages.outcome(decision),
+        "difference": what_differs(decision, *selectors.peaks_and_promise(decision)),
         "mode_words": decision_messages.MODES[MoveMode(decision.mode)],
         "cost_words": decision_messages.COSTS[CostKind(decision.cost_kind)],
         "other_cost": decision_messages.by_other_cost(decision),

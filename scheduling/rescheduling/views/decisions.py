@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
@@ -51,7 +52,11 @@ def elsewhere(request: HttpRequest, pk: int) -> HttpResponse:
             with long_answer(caller(request).pk):
                 other = named_nodes.decision_there(decision, nodes, ranks)
             there = decision_summary(request, other)
-            context = there | context | {"there": there, "proposed": decision_summary(request, decision)}
+            context = (
+                there
+                | context
+                | {"there": there, "proposed": decision_summary(request, decision), "now": timezone.now()}
+            )
     except GridPortalError as error:
         context["problem"] = str(error)
     name, status = ("elsewhere_figures", 200) if live else ("elsewhere", 422 if "problem" in context else 200)

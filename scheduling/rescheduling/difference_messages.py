@@ -1,0 +1,85 @@
+"""What differs between where a job runs and where it would go, in one sentence: why it is faster there."""
+
+from __future__ import annotations
+
+from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup
+from scheduling.jobs.core.units import rate_text, share_text
+from scheduling.performance.core.phase_prediction import PhasePrediction, Prediction
+from scheduling.profiles.charts.picture import Peaks, path_peak
+from scheduling.rescheduling.models import MoveDecision
+
+_ALIKE = "processors and links were as free there as here"
+
+
+def what_differs(decision: MoveDecision, peaks: Peaks, promised: Prediction | None) -> str:
+    """By the figures that the decision keeps; `peaks`: of its cluster's links, bit/s; `promised`: what the contract of
+    its run promises. Empty where nothing is known of both node sets."""
+    here, there = decision.group_now, decision.group_there
+    parts = [part for part in (_processors(here, there), _links(here, there, peaks)) if part]
+    if not parts and _is_known(here) and _is_known(there):
+        parts = [_ALIKE]
+    parts += [part for part in (_ranks(decision), _pace(decision, promised)) if part]
+    when = f"When it was weighed, {decision.created_at:%H:%M:%S} UTC"
+    return f"{when}: {'; '.join(parts)}." if parts else ""
+
+
+def _is_known(group: CandidateGroup) -> bool:
+    return group.objective.min_cpu is not None
+
+
+def _processors(here: CandidateGroup, there: CandidateGroup) -> str:
+    """The least free processor of each, where the figures differ as they are written."""
+    now, then = here.objective.min_cpu, there.objective.min_cpu
+    if now is None or then is None or share_text(now) == share_text(then):
+        return ""
+    return (
+        f"the least free processor here had {share_text(now)} free, beside {_load(now)}, and there {share_text(then)}, "
+        f"beside {_load(then)}"
+    )
+
+
+def _load(cpu: float) -> str:
+    """Busy processes of others, for each processor (Selection 1999, 3.1: cpu = 1 / (1 + load))."""
+    if cpu <= 0:
+        return "no end of busy processes"
+    count = f"{1 / cpu - 1:.1f}".removesuffix(".0")
+    return "no busy process" if count == "0" else f"{count} busy process{'' if count == '1' else 'es'}"
+
+
+def _links(here: CandidateGroup, there: CandidateGroup, peaks: Peaks) -> str:
+    """What the slowest pair of each got, and over which link."""
+    now, then = here.bottleneck, there.bottleneck
+    if now is None or then is None:
+        return "" if now is then else f"{'here' if then is None else 'there'} pairs that talk shared links"
+    rates = [each.pair.bandwidth or 0.0 for each in (now, then)]
+    if rate_text(rates[0]) == rate_text(rates[1]):
+        return ""
+    return f"the slowest pair here had {_over(now, peaks)}, and there {_over(then, peaks)}"
+
+
+def _over(bottleneck: Bottleneck, peaks: Peaks) -> str:
+    rate, peak = bottleneck.pair.bandwidth or 0.0, path_peak(bottleneck.pair, peaks)
+    used = f", {share_text(max(0.0, 1 - rate / peak))} in use" if peak else ""
+    return f"{rate_text(rate)} ({'–'.join(bottleneck.ends)}{used})"
+
+
+def _ranks(decision: MoveDecision) -> str:
+    now, there = len(decision.nodes_now), len(decision.nodes)
+    return f"it had {now} ranks here and would have {there} there" if decision.nodes and now != there else ""
+
+
+def _pace(decision: MoveDecision, promised: Prediction | None) -> str:
+    """Promised seconds of a step, what it really takes, and how much of that time was predicted there."""
+    main = _longest(promised)
+    if main is None or decision.average is None:
+        return ""
+    step = f"{main.at(decision.complete or 0.0):.3g} s"
+    pace = f"a {main.phase.replace('_', ' ')} took {decision.average:.2f} times the promised {step} here"
+    if not decision.ret_current or decision.ret_new is None:
+        return pace
+    return f"{pace}, and {decision.ret_new / decision.ret_current:.2f} of that time was predicted there"
+
+
+def _longest(promised: Prediction | None) -> PhasePrediction | None:
+    phases = promised.phases if promised else ()
+    return max(phases, key=lambda each: each.total or 0.0, default=None)
