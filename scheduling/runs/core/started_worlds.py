@@ -14,7 +14,7 @@ _NO_MANAGER = (
     ("OMPI was not built with SLURM's PMI support", OPEN_MPI),
     ("Runtime environment uses unsupported PMI version", MPICH),
 )
-_NOT_LAUNCHED = re.compile(r"srun: error: task \d+ launch failed: ")
+_NOT_LAUNCHED = re.compile(r"srun: error: (task \d+ launch failed: |cannot find mpi plugin for )")
 #: What a launcher that is no MPI's own is called.
 _LAUNCHER = "its launcher"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -37,6 +38,7 @@ from scheduling.runs.services import queue_actions
 from scheduling.skeletons.core.skeleton import build, document
 from tests.scheduling.pages.explained import explained
 from tests.scheduling.placing.trial_grid import keep_skeleton
+from tests.scheduling.profiles.tracing.conftest import need
 from tests.scheduling.runs.live_slurm import NODES, LiveSlurm, topology
 from tests.scheduling.skeletons.core.skeleton import programs
 
@@ -612,6 +614,92 @@ def test_a_job_that_ends_while_slurmctld_is_away_has_ended_and_one_over_its_time
     hpc.follow(late, "failed", 90)
     assert message(late.reason).startswith("The job reached its time limit; ask for more time")
     assert ends.runs.count() == late.runs.count() == 1
+
+
+# --- wrong launchers --------------------------------------------------------------------------------------------------
+
+_WORLD = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  printf("rank %d of %d\\n", rank, size);
+  MPI_Finalize();
+  return 0;
+}
+"""
+_OPEN_RUN = "mpirun.openmpi --allow-run-as-root -n {ranks} --map-by seq --hostfile {hostfile}"
+_HYDRA = "mpiexec.mpich -n {ranks} -hosts {hosts}"
+
+
+@pytest.fixture(scope="module")
+def world_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a program of each MPI that says how large its world is, and a script that starts one by itself."""
+    folder = tmp_path_factory.mktemp("worlds")
+    (folder / "world.c").write_text(_WORLD, encoding="utf-8")
+    for mpi in ("openmpi", "mpich"):
+        compiler = need(f"mpicc.{mpi}")
+        subprocess.run([compiler, "-o", folder / mpi, folder / "world.c"], check=True, timeout=60)
+    script = folder / "script"
+    script.write_text(f"#!/bin/sh\nexec {need('mpiexec.mpich')} -n 2 {folder}/mpich\n", encoding="utf-8")
+    script.chmod(0o755)
+    return folder
+
+
+def started_by(hpc: LiveSlurm, owner: Any, program: Path | str, launcher: str) -> Run:
+    """A run of two ranks whose application has this launcher, and which is over."""
+    request = hpc.request("true")
+    fields = {"command": [str(program)], "launcher": launcher.split()}
+    Application.objects.filter(pk=request.application.pk).update(**fields)
+    request.application.refresh_from_db()
+    job = submission.submit_job(owner, request)
+    tasks.place_jobs(job.cluster)
+
+    def is_over() -> bool:
+        following.poll_runs()
+        job.refresh_from_db()
+        return job.is_final
+
+    hpc.until(is_over, "the run to be over")
+    return hpc.run(job)
+
+
+@pytest.mark.parametrize(
+    ("program", "launcher", "state", "code"),
+    [
+        ("openmpi", _OPEN_RUN, "succeeded", Code.NONE),
+        ("openmpi", "srun -n {ranks}", "failed", Code.START_NO_PMI),
+        ("openmpi", _HYDRA, "failed", Code.START_NO_PMI),
+        ("mpich", "srun -n {ranks}", "succeeded", Code.NONE),
+        ("mpich", _OPEN_RUN, "succeeded", Code.START_SINGLETONS),
+        ("mpich", "srun --mpi=none -n {ranks}", "succeeded", Code.START_SINGLETONS),
+        ("script", "srun -n {ranks}", "succeeded", Code.START_COPIES),
+    ],
+)
+def test_a_launcher_of_another_mpi_is_told_beside_the_end(
+    hpc: LiveSlurm, owner: Any, world_programs: Path, program: str, launcher: str, state: str, code: Code
+) -> None:
+    need("mpirun.openmpi", "mpiexec.mpich")
+    run = started_by(hpc, owner, world_programs / program, launcher)
+    log = Path(run.run_dir, "output.log").read_text(encoding="utf-8")
+    assert (run.job.state, run.start_reason.code) == (state, code), log
+    assert ("rank 1 of 2" in log) == (state == "succeeded" and code in (Code.NONE, Code.START_COPIES))
+
+
+@pytest.mark.parametrize("kind", ["none-has-this-name", "pmix"])
+def test_a_run_of_which_srun_starts_no_rank_has_failed(
+    hpc: LiveSlurm, owner: Any, world_programs: Path, kind: str
+) -> None:
+    """Debian's Slurm names pmix and then cannot start a task with it, and ends with 0 or 1; another one may."""
+    run = started_by(hpc, owner, world_programs / "mpich", f"srun --mpi={kind} -n {{ranks}}")
+    log = Path(run.run_dir, "output.log").read_text(encoding="utf-8")
+    if kind == "pmix" and "rank 0 of" in log:
+        assert run.start_reason.code in (Code.NONE, Code.START_SINGLETONS)
+        return
+    assert (run.job.state, Code.START_NONE in (run.start_reason.code, run.job.reason.code)) == ("failed", True), log
 
 
 # --- trying candidate groups ------------------------------------------------------------------------------------------
