@@ -183,6 +183,7 @@ class Code(StrEnum):
     # how the ranks of a run were started, where that was odd; `launcher` and `mpi` for people
     START_SINGLETONS = "start_singletons", "ranks", "mpi", "launcher"
     START_COPIES = "start_copies", "ranks", "found", "launcher"
+    START_NO_MPI = "start_no_mpi", "ranks"
     START_OTHER_MPI = "start_other_mpi", "ranks", "mpi", "launcher"
     START_INSIDE = "start_inside", "ranks", "inside", "launcher"
     START_NO_PMI = "start_no_pmi", "mpi", "launcher"

@@ -26,6 +26,14 @@ def _(ranks: int, found: int, launcher: str) -> str:
     )
 
 
+@says(Code.START_NO_MPI)
+def _(ranks: int) -> str:
+    return (
+        f"{ranks} copies of one program ran; none called MPI. If they were to share the work, each has done all of it: "
+        "bring a program that is built with MPI, or ask for one rank."
+    )
+
+
 @says(Code.START_OTHER_MPI)
 def _(ranks: int, mpi: str, launcher: str) -> str:
     return (

@@ -4,6 +4,10 @@
  * So MPI_Init is passed on, and once it has succeeded rank 0 of a world leaves a file with its size: the first one of
  * each process that the launcher started, by that process's number. One world leaves one file, N of them leave N.
  *
+ * A process that the launcher started and that ends without MPI leaves a file with the size 0, where that is certain: it
+ * has called no MPI_Init, waited for no process of its own, and neither a library nor its own file has MPI in it. Many
+ * are not certain, and leave nothing.
+ *
  * The library is of no MPI: it is loaded into programs of any, and into those that have none. All that it calls is
  * looked up when it is called, without a version, so that it can be loaded wherever there is a C library; and MPI is
  * asked only where it is known what its MPI_COMM_WORLD looks like. Whatever fails, the program goes on as without it. */
@@ -14,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,12 +34,17 @@
 #define FAILED 16 /* MPI_ERR_OTHER, nearly everywhere */
 #define LIBRARIES 512
 #define MPICH_WORLD 0x44000000
+#define MOST_PROGRAM 268435456 /* bytes of a program that are looked through */
 #define VERSION 8193 /* bytes of what an MPI says of itself, at most */
+
+int MPI_Init(int *argc, char ***argv);
 
 typedef int (*Init)(int *, char ***);
 typedef int (*InitThread)(int *, char ***, int, int *);
 
 static int noted = 0;
+static long faults = -1; /* of processes that were waited for before this program began */
+static int called = 0; /* whether MPI was asked to begin, be it in vain */
 
 struct names {
     const char *names[LIBRARIES];
@@ -131,7 +142,7 @@ static void leave(const char *folder, const char *process, int size)
     if (file < 0)
         return;
     const char *from = getenv("OMPI_COMM_WORLD_SIZE") ? "openmpi" : getenv("PMI_SIZE") ? "pmi" : "other";
-    int length = snprintf(line, sizeof line, "%d %s %.200s\n", size, from, version());
+    int length = snprintf(line, sizeof line, "%d %s %.200s\n", size, from, size ? version() : "");
     if (length > 0 && write(file, line, (size_t)length) < 0)
         unlink(path);
     close(file);
@@ -147,8 +158,55 @@ static void note(void)
         leave(folder, process, size);
 }
 
+/* Whether the program's own file names MPI_Init, as one with a static MPI does; true where nobody can tell. */
+static int has_mpi_inside(void)
+{
+    int found = 1, file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 1;
+    off_t size = lseek(file, 0, SEEK_END);
+    void *content = size > 0 && size < MOST_PROGRAM ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    if (content != MAP_FAILED) {
+        found = memmem(content, (size_t)size, "MPI_Init", strlen("MPI_Init")) != NULL;
+        munmap(content, (size_t)size);
+    }
+    close(file);
+    return found;
+}
+
+/* Whether a library has MPI in it. */
+static int has_mpi_beside(void)
+{
+    const void *own = (const void *)MPI_Init;
+    return !dl_iterate_phdr || !dlopen || next("MPI_Init", own) || data("ompi_mpi_comm_world");
+}
+
+/* Faults of the pages of all processes that it has waited for; less than 0 where nobody can tell. */
+static long faults_of_children(void)
+{
+    struct rusage used = {0};
+    return getrusage(RUSAGE_CHILDREN, &used) ? -1 : used.ru_minflt;
+}
+
+/* The shell that has loaded us had children, and was then replaced by the program. */
+__attribute__((constructor)) static void begin(void)
+{
+    faults = faults_of_children();
+}
+
+/* At the end of a process that the launcher started. */
+__attribute__((destructor)) static void note_none(void)
+{
+    const char *folder = getenv(FOLDER), *process = getenv(STARTED);
+    if (called || !folder || !process || strchr(process, '/') || (long)getpid() != strtol(process, NULL, 10))
+        return;
+    if (faults >= 0 && faults == faults_of_children() && !has_mpi_beside() && !has_mpi_inside())
+        leave(folder, process, 0);
+}
+
 int MPI_Init(int *argc, char ***argv)
 {
+    called = 1;
     Init init = (Init)next("MPI_Init", (const void *)MPI_Init);
     int code = init ? init(argc, argv) : FAILED;
     if (!code)
@@ -158,6 +216,7 @@ int MPI_Init(int *argc, char ***argv)
 
 int PMPI_Init(int *argc, char ***argv)
 {
+    called = 1;
     Init init = (Init)next("PMPI_Init", (const void *)PMPI_Init);
     int code = init ? init(argc, argv) : FAILED;
     if (!code)
@@ -167,6 +226,7 @@ int PMPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    called = 1;
     InitThread init = (InitThread)next("MPI_Init_thread", (const void *)MPI_Init_thread);
     int code = init ? init(argc, argv, required, provided) : FAILED;
     if (!code)
@@ -176,6 +236,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    called = 1;
     InitThread init = (InitThread)next("PMPI_Init_thread", (const void *)PMPI_Init_thread);
     int code = init ? init(argc, argv, required, provided) : FAILED;
     if (!code)

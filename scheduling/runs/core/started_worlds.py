@@ -22,7 +22,7 @@ _LAUNCHER = "its launcher"
 @dataclass(frozen=True, slots=True)
 class World:
     """One that began in a process which the launcher had started: its size, whose variables that process had, and its
-    MPI with the version."""
+    MPI with the version. The size is 0 where the process has ended and never called MPI."""
 
     size: int
     started_by: str
@@ -45,7 +45,7 @@ class World:
 
 
 def verdict(worlds: Sequence[World], ranks: int, launcher: Sequence[str]) -> Reason:
-    """What is wrong with how `ranks` processes were started; NOTHING unless each of them began a world of its own.
+    """What is odd about how `ranks` processes were started; NOTHING unless each began a world of its own, or none.
 
     `worlds`: the first one of each process that was rank 0. Ranks of one world leave one.
 
@@ -53,14 +53,18 @@ def verdict(worlds: Sequence[World], ranks: int, launcher: Sequence[str]) -> Rea
     {'ranks': 4, 'mpi': 'MPICH 4.0.2', 'launcher': "Open MPI's mpirun"}
     >>> verdict([World(4, "pmi", "MPICH 4.0.2")], 4, ("mpiexec",)) == NOTHING
     True
+    >>> verdict([World(0, "other", "")] * 4, 4, ("srun",)).code.value
+    'start_no_mpi'
     """
     if ranks < 2 or len(worlds) != ranks:
         return NOTHING
     sizes = {world.size for world in worlds}
+    if sizes == {0}:
+        return Reason.of(Code.START_NO_MPI, ranks=ranks)
     if sizes == {1}:
         by = launcher_text(launcher, OPEN_MPI if worlds[0].started_by == "openmpi" else "")
         return Reason.of(Code.START_SINGLETONS, ranks=ranks, mpi=worlds[0].mpi, launcher=by)
-    if 1 not in sizes:  # their variables are those of what they called themselves
+    if not sizes & {0, 1}:  # their variables are those of what they called themselves
         return Reason.of(Code.START_COPIES, ranks=ranks, found=max(sizes), launcher=launcher_text(launcher))
     return NOTHING
 

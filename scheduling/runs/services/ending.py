@@ -74,6 +74,8 @@ def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: R
     start = _start_reason(run, start_check.start_reason)
     if to is RunState.SUCCEEDED and not reason and (nothing_ran := _start_reason(run, start_check.none_started)):
         to, reason, start = RunState.FAILED, nothing_ran, NOTHING
+    if to is RunState.FAILED and start.code is Code.START_NO_MPI:
+        start = NOTHING  # it may have failed before it got so far
     kept |= {"ended_at"} if to is RunState.FAILED and run.goes_back else set()
     return Ending(to, reason, {**fields, **check.columns, "start_reason": start}, started, kept)
 

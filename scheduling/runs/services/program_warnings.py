@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from gridportal.base.clusters import Cluster
-from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.base.reasons import Code, Reason
 from monitoring.clusters import selectors
 from scheduling.jobs.core import launcher
 from scheduling.jobs.core.linked_mpi import is_started_by_another, launcher_name, linked_mpi, started_inside
@@ -81,4 +81,5 @@ def _is_emulated(cluster: Cluster) -> bool:
 
 def _has_ended_well(application: Application) -> bool:
     runs = Run.objects.filter(job__application=application, created_at__gt=application.updated_at)
-    return runs.filter(state=RunState.SUCCEEDED, start_reason=NOTHING).exists()
+    found = runs.filter(state=RunState.SUCCEEDED).values_list("start_reason", flat=True).distinct()
+    return any(reason.code in (Code.NONE, Code.START_NO_MPI) for reason in found)

@@ -677,6 +677,7 @@ def started_by(hpc: LiveSlurm, owner: Any, program: Path | str, launcher: str) -
         ("mpich", _OPEN_RUN, "succeeded", Code.START_SINGLETONS),
         ("mpich", "srun --mpi=none -n {ranks}", "succeeded", Code.START_SINGLETONS),
         ("script", "srun -n {ranks}", "succeeded", Code.START_COPIES),
+        ("/bin/hostname", "srun -n {ranks}", "succeeded", Code.START_NO_MPI),
     ],
 )
 def test_a_launcher_of_another_mpi_is_told_beside_the_end(

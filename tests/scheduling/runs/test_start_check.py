@@ -12,7 +12,7 @@ from scheduling.jobs.core.launcher import LAUNCHER, OPEN_MPI_LAUNCHER
 from scheduling.messages import message
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
-from scheduling.runs.services import start_check
+from scheduling.runs.services import program_warnings, start_check
 from scheduling.runs.services.ending import ending_of
 from tests.markup import markup
 
@@ -54,12 +54,34 @@ def test_four_that_were_alone_are_told_on_the_page_and_in_rest(run, client_as):
         ["1 pmi x", "1 pmi x"],
         ["1 pmi x"] * 3 + ["4 pmi x"],
         ["1 pmi x"] * 3 + ["nonsense"],
+        ["0 other "] * 3 + ["4 pmi x"],
+        ["0 other "] * 3,
+        ["0 other "] * 3 + ["1 pmi x"],
         ["1 pmi x"] * 9,
     ],
 )
 def test_one_world_or_less_than_certainty_is_no_matter(run, lines):
     note(run, *lines)
     assert start_check.start_reason(run, LAUNCHER) == NOTHING
+
+
+@pytest.mark.parametrize(("exit_code", "state", "told"), [(0, "succeeded", True), (1, "failed", False)])
+def test_copies_that_called_no_mpi_are_told_where_they_ended_well(run, client_as, exit_code, state, told):
+    note(run, *["0 other "] * 4)
+    run.verified = None
+    ending = ending_of(run, RunStatus(BackendState.FINISHED, exit_code=exit_code), None)
+    assert (ending.to.value, bool(ending.fields["start_reason"])) == (state, told)
+    Run.objects.filter(pk=run.pk).update(start_reason=ending.fields["start_reason"])
+    said = "4 copies of one program ran; none called MPI."
+    assert (said in markup(client_as("user").get(f"/jobs/{run.job_id}/"))) == told
+    answer = client_as("user").get(f"/api/jobs/{run.job_id}/runs/1/").json()
+    assert (answer["start_reason_code"], said in answer["start_reason"]) == (("start_no_mpi" if told else "none"), told)
+
+
+def test_a_program_whose_copies_ended_well_has_been_tried(run):
+    Run.objects.filter(pk=run.pk).update(state="succeeded", start_reason=Reason.of(Code.START_NO_MPI, ranks=4))
+    tried = program_warnings.program_warnings(run.job.application)
+    assert Code.NEVER_TRIED not in {warning.code for warning in tried}
 
 
 def test_what_somebody_put_there_instead_is_no_matter(run, tmp_path):

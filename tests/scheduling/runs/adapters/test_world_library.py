@@ -122,7 +122,9 @@ def test_a_program_that_runs_another_first_is_in_order(tmp_path):
 
 
 def test_programs_without_mpi_and_with_a_sanitizer_run_as_before(tmp_path):
-    assert noted(HYDRA, ["echo", "of"], tmp_path) == ([], "of\nof\n")
+    worlds, output = noted(HYDRA, ["echo", "of"], tmp_path)
+    assert (worlds, output) == ([World(0, "pmi", "")] * 2, "of\nof\n")
+    shutil.rmtree(tmp_path / "mpi-worlds")
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed here")
     plain = "int main(void) { return 0; }"
@@ -131,3 +133,35 @@ def test_programs_without_mpi_and_with_a_sanitizer_run_as_before(tmp_path):
     if built.returncode:
         pytest.skip("gcc has no sanitizer here")
     assert noted(HYDRA, [str(tmp_path / "main")], tmp_path)[0] == []
+
+
+PLAIN = '#include <stdio.h>\nint main(void) { puts("of"); return 0; }'
+#: As one with a static MPI, which brings its own MPI_Init.
+INSIDE = (
+    "#include <stdio.h>\nint MPI_Init(int *c, char ***v) { return c && v; }\n"
+    'int main(void) { puts("MPI_Init" + 8 * MPI_Init(0, 0)); return 0; }'
+)
+#: Linked with MPI, of which it calls nothing that begins.
+UNCALLED = "#include <mpi.h>\nint main(void) { int yes; return MPI_Initialized(&yes); }"
+LATE = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI"
+
+
+def test_copies_of_a_program_without_mpi_are_seen(tmp_path):
+    program = compiled("gcc", PLAIN, tmp_path)
+    worlds, output = noted(HYDRA, [program], tmp_path)
+    assert output.split() == ["of"] * 2
+    assert verdict(worlds, 2, HYDRA).code is Code.START_NO_MPI
+
+
+@pytest.mark.parametrize(
+    ("compiler", "source", "before"),
+    [
+        ("gcc", PLAIN, ["sh", "-c", '"$0"; true']),  # what a child does is not known
+        ("gcc", INSIDE, []),
+        (str(OWN / "mpicc"), UNCALLED, []),
+        ("true", "", [sys.executable, "-c", LATE]),
+    ],
+)
+def test_where_it_is_not_certain_nothing_is_said(tmp_path, compiler, source, before):
+    program = compiled(compiler, source, tmp_path)
+    assert noted(HYDRA, [*before, program], tmp_path)[0] == []
