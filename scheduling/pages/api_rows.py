@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from django.utils import timezone
@@ -13,7 +13,10 @@ from scheduling.placing.core.room import Size
 from scheduling.placing.selectors.occupancy import Reasons
 
 #: What `jobs_visible_to` adds to a job, and of the rows that it names.
-_OTHERS = ("cpus_per_rank", "owner__username", "application__slug", "chosen_nodes", "run_seconds", "run_verified")
+_OTHERS = (
+    *("cpus_per_rank", "owner__username", "application__slug", "chosen_nodes", "run_seconds", "run_verified"),
+    "all_runs",
+)
 _PLAIN = ("id", "name", "cluster", "state", "reason", "ranks", "node_count", "method", "pattern")
 _TIMES = ("created_at", "started_at", "ended_at")
 
@@ -50,11 +53,19 @@ def _document(row: dict[str, Any], reasons: Reasons, zone: tzinfo) -> dict[str, 
         "pattern": row["pattern"],
         "nodes": row["chosen_nodes"],
         "seconds": row["run_seconds"],
+        "running_seconds": _running(row),
         "verified": row["run_verified"],
         "created_at": _moment(row["created_at"], zone),
         "started_at": _moment(row["started_at"], zone),
         "ended_at": _moment(row["ended_at"], zone),
     }
+
+
+def _running(row: dict[str, Any]) -> float | None:
+    """Of all runs, once the job is over."""
+    is_over = row["started_at"] is not None and row["ended_at"] is not None
+    all_runs: timedelta = row["all_runs"] or (row["ended_at"] - row["started_at"] if is_over else timedelta())
+    return all_runs.total_seconds() if is_over else None
 
 
 def _moment(moment: datetime | None, zone: tzinfo) -> str | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TypedDict
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import DurationField, F, OuterRef, QuerySet, Subquery, Sum
 
 from gridportal.accounts.models import User
 from gridportal.base.reasons import Reason, text_reason
@@ -21,7 +22,8 @@ from scheduling.runs.selectors import LogPart, PhaseSummary, log_tail, phase_sum
 def jobs_visible_to(user: User) -> QuerySet[Job]:
     """A person's own jobs, or everybody's for operators, managers and administrators; newest first.
 
-    Each carries `chosen_nodes` (list or None), `run_seconds` and `run_verified` of its last run. One query a page.
+    Each carries `chosen_nodes` (list or None), `run_seconds` and `run_verified` of its last run, and `all_runs`, for
+    how long all its runs lasted together (None without any that has ended). One query a page.
     """
     return with_outcomes(jobs_of(user))
 
@@ -34,12 +36,20 @@ def with_outcomes(jobs: QuerySet[Job]) -> QuerySet[Job]:
         chosen_nodes=Subquery(placements.values("nodes")[:1]),
         run_seconds=Subquery(runs.values("seconds")[:1]),
         run_verified=Subquery(runs.values("verified")[:1]),
+        all_runs=Subquery(_lasted()),
     )
+
+
+def _lasted() -> QuerySet[Run, timedelta]:
+    """How long the runs of a job lasted together, of those that have ended."""
+    runs = Run.objects.filter(job=OuterRef("pk"), started_at__isnull=False, ended_at__isnull=False).order_by()
+    lasted = Sum(F("ended_at") - F("started_at"), output_field=DurationField())
+    return runs.values("job").annotate(lasted=lasted).values_list("lasted", flat=True)
 
 
 def as_new(job: Job) -> Job:
     """A job that was submitted a moment ago, with what `jobs_visible_to` adds to each: nothing yet, without asking."""
-    job.chosen_nodes = job.run_seconds = job.run_verified = None  # type: ignore[attr-defined]
+    job.chosen_nodes = job.run_seconds = job.run_verified = job.all_runs = None  # type: ignore[attr-defined]
     job._prefetched_objects_cache = {"runs": Run.objects.none()}  # type: ignore[attr-defined]
     return job
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 from rest_framework import serializers
 
 from gridportal.base.reasons import Reason
+from gridportal.web.templatetags.units import ran
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.job_spec import COLUMNS
@@ -51,6 +52,14 @@ class JobSerializer(ReasonedSerializer):
     nodes = serializers.ListField(child=serializers.CharField(), source="chosen_nodes", allow_null=True)
     seconds = serializers.FloatField(source="run_seconds", allow_null=True)
     verified = serializers.BooleanField(source="run_verified", allow_null=True)
+    running_seconds = serializers.SerializerMethodField(
+        help_text="From start to end on its nodes, of all its runs together; null while it is not over."
+    )
+
+    def get_running_seconds(self, row: Any) -> float | None:
+        """Seconds."""
+        seconds: float | None = ran(row)
+        return seconds
 
     def reason_of(self, row: Any) -> Reason:
         """True at this moment, also while the job waits."""
@@ -76,6 +85,7 @@ class JobSerializer(ReasonedSerializer):
             "pattern",
             "nodes",
             "seconds",
+            "running_seconds",
             "verified",
             "created_at",
             "started_at",

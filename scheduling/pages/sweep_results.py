@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -96,22 +96,31 @@ def groups_visible_to(user: User) -> QuerySet[JobGroup]:
 
 
 def sweep_table(group: JobGroup) -> SweepTable:
-    """Reads its jobs and the last run of each: two statements."""
-    runs = {run.job_id: run for run in Run.objects.filter(job__group=group).order_by("number")}
-    rows = [_row(group, job, runs.get(job.pk)) for job in group.jobs.order_by("pk")]
+    """Reads its jobs and their runs: two statements."""
+    runs = defaultdict[int, list[Run]](list)
+    for run in Run.objects.filter(job__group=group).order_by("number"):
+        runs[run.job_id].append(run)
+    rows = [_row(group, job, runs.get(job.pk, [])) for job in group.jobs.order_by("pk")]
     units, names = figure_units(group.application), dict.fromkeys(name for row in rows for name in row.figures)
     own = [name for name in names if name not in TIMES][:_MOST_FIGURES]
     times = dict.fromkeys((name for name in TIMES if name in names), "s")
     return SweepTable(group, rows, times | {name: units.get(name, "") for name in own})
 
 
-def _row(group: JobGroup, job: Job, run: Run | None) -> SweepRow:
+def _row(group: JobGroup, job: Job, runs: Sequence[Run]) -> SweepRow:
+    """Its result is that of its last run; it was running in all of them."""
+    run = runs[-1] if runs else None
     values = {name: job.ranks if name == RANKS else job.parameters.get(name, "") for name in group.values_by_axis}
     waiting = (job.started_at - job.created_at).total_seconds() if job.started_at else None
     reported = reported_figures(run.result) if run else {}
     numbers = {name: value for name, value in reported.items() if _is_number(value)}
-    times = {"seconds": run.seconds if run else None, "running": ran(job), "waiting": waiting}
+    times = {"seconds": run.seconds if run else None, "running": _running(job, runs), "waiting": waiting}
     return SweepRow(job, values, numbers | {name: value for name, value in times.items() if value is not None})
+
+
+def _running(job: Job, runs: Sequence[Run]) -> float | None:
+    """Seconds of all its runs, once the job is over."""
+    return sum(ran(run) or 0.0 for run in runs) if job.ended_at and runs else ran(job)
 
 
 def _is_number(value: object) -> bool:

@@ -193,10 +193,12 @@ def job_name(job: Any) -> str:
 
 @register.filter
 def ran(job: Any) -> float | None:
-    """For how long a job's program was there, in seconds, starting and ending included; None while it is not over."""
+    """For how long a job's program was there, in seconds, starting and ending included; None while it is not over. Of
+    all its runs, where the query has added them up (`all_runs`); else of the last one."""
     if job.started_at is None or job.ended_at is None:
         return None
-    return float((job.ended_at - job.started_at).total_seconds())
+    all_runs = getattr(job, "all_runs", None)
+    return float((all_runs or job.ended_at - job.started_at).total_seconds())
 
 
 @register.filter

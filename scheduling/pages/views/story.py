@@ -15,6 +15,7 @@ from gridportal.accounts.list_pages import LISTS
 from gridportal.accounts.models import User
 from gridportal.base import rank_places
 from gridportal.base.reasons import Code
+from gridportal.web.templatetags.units import ran
 from monitoring.clusters import selectors as clusters_selectors
 from scheduling.checkpoints.selectors import move_story
 from scheduling.checkpoints.services import requesting
@@ -109,13 +110,20 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "changed_program": changed_program(job, run),
         "order": order_of(job, user) if isinstance(user, User) else None,
         "over": job.is_final,
-        "timed": job,
+        "from_start_to_end": _of_all_runs(job, story_now["runs"]),
+        "run_count": len(story_now["runs"]),
         "addresses": _addresses("job", job.pk),
         **_chosen(placement, job.cluster),
         **_phase_chart(run, story_now["phases"]),
         **(contract := _contract(run)),
         "time_left": time_left(job, contract["contract"].contract if contract else None, now),
     }
+
+
+def _of_all_runs(job: Job, runs: Sequence[Run]) -> float | None:
+    """Seconds from start to end on its nodes, of all runs together; None while the job is not over."""
+    lasted: list[float | None] = [ran(run) for run in runs]
+    return sum(seconds or 0.0 for seconds in lasted) if job.ended_at and any(lasted) else None
 
 
 def _may_draw_nodes(job: Job, user: User | AnonymousUser) -> bool:
@@ -164,7 +172,7 @@ def run_story(run: Run) -> dict[str, Any]:
         "run": run,
         "others": [number for number in run.job.runs.values_list("number", flat=True) if number != run.number],
         "over": over,
-        "timed": run,
+        "from_start_to_end": ran(run),
         "addresses": _addresses("job-run", run.job_id, run.number),
         "ranks": _ranks(run.placement, run),
         "rank_places": _rank_places(run.placement),

@@ -176,8 +176,8 @@ def test_a_job_without_a_name_is_called_by_what_it_runs(client_as, people, make_
 
 def test_a_program_without_a_clock_of_its_own_has_a_running_time(client_as, people, make_job):
     job = make_job(people["user"], "succeeded")
-    job.runs.update(seconds=None)
     now = timezone.now()
+    job.runs.update(seconds=None, started_at=now - timedelta(seconds=3.25), ended_at=now)
     Job.objects.filter(pk=job.pk).update(started_at=now - timedelta(seconds=3.25), ended_at=now)
     page = markup(client_as("user").get("/jobs/"))
     assert ">3.25</td>" in page
