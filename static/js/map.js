@@ -21,7 +21,8 @@ function row([word, value, moment]) {
   return [make("dt", { textContent: word, className: word.startsWith("stale") ? "stale" : "" }), dd];
 }
 
-let shown = "";
+let shown = "",
+  marked = "";
 
 /* Of a large network the figures are asked for one by one. */
 async function fetched(name) {
@@ -52,6 +53,18 @@ async function show(name) {
   detail.replaceChildren(title, ...parts);
 }
 
+/* A click shows what a search for the same name shows, and leaves the same address. */
+function choose(name) {
+  if (!name) return; // a pair of the job's own
+  const input = document.getElementById("find-node");
+  if (input) input.value = name;
+  const said = document.querySelector("[data-map-found]");
+  if (said) said.textContent = "";
+  keep(name);
+  mark(name, read());
+  show(name);
+}
+
 function find(name) {
   const wanted = name.trim().toLowerCase();
   const said = document.querySelector("[data-map-found]");
@@ -59,6 +72,7 @@ function find(name) {
   const hit =
     wanted &&
     (Object.keys(facts).find((key) => key.toLowerCase() === wanted) ||
+      (wanted.includes(">") && name.trim()) ||
       Object.keys(facts).find((key) => !key.includes(">") && key.toLowerCase().startsWith(wanted)));
   said.textContent = hit || !wanted ? "" : `No node is called ${name.trim()}.`;
   said.classList.toggle("bad", Boolean(said.textContent));
@@ -70,12 +84,15 @@ function find(name) {
 /* What was found stands in the address, so that a reload or a colleague sees it too. */
 function keep(name) {
   const here = new URL(location);
+  here.searchParams.delete("node"); // as a form without scripts had it
   if (name) here.searchParams.set("find", name);
   else here.searchParams.delete("find");
   history.replaceState(history.state, "", here);
 }
 
+/* Links have no place of their own: only nodes are marked. */
 function mark(hit, facts) {
+  marked = hit || "";
   const place = facts[hit]?.at;
   if (!place) return point([]);
   const style = getComputedStyle(document.documentElement),
@@ -106,9 +123,10 @@ function point(annotations) {
 
 function listen() {
   if (shown) show(shown); // new figures of what is looked at
+  if (marked) mark(marked, read()); // a new drawing has no mark
   if (!box.on || box.listening) return;
   box.listening = true;
-  box.on("plotly_click", (event) => show(event.points[0].customdata));
+  box.on("plotly_click", (event) => choose(event.points[0].customdata));
   const wanted = document.getElementById("find-node")?.value;
   if (wanted) find(wanted);
 }
@@ -117,12 +135,12 @@ box?.addEventListener("drawn", listen);
 if (box) listen(); // it may have been drawn before this script ran
 document.querySelector("[data-map-find]")?.addEventListener("submit", (event) => {
   event.preventDefault();
-  find(new FormData(event.target).get("node"));
+  find(new FormData(event.target).get("find"));
 });
 // An emptied search takes its mark along.
 document.getElementById("find-node")?.addEventListener("input", (event) => {
   if (!event.target.value.trim()) find("");
 });
 document.querySelector("[data-map-fit]")?.addEventListener("click", () => {
-  window.Plotly.relayout(box, { "xaxis.autorange": true, "yaxis.autorange": true, annotations: [] });
+  window.Plotly.relayout(box, { "xaxis.autorange": true, "yaxis.autorange": true });
 });

@@ -34,6 +34,29 @@ def test_a_node_is_found_on_the_map_with_its_facts(portal, jobs):
     )
     page.mouse.click(*spot)
     page.wait_for_selector("#map-detail h2 >> text=n4")
+    page.wait_for_url("**/topology/?find=n4")
+
+
+def test_what_the_address_names_is_marked_and_stays_so_when_the_map_is_drawn_anew(portal, jobs):
+    marks = "document.getElementById('map-chart').layout.annotations?.map((each) => each.text).join() === 'n4'"
+    portal.sign_in("user")
+    portal.go("/topology/?find=n4")
+    page = portal.page
+    page.wait_for_function(marks)
+    page.get_by_role("button", name="Dark").click()
+    page.wait_for_function("document.getElementById('map-chart').drawn.endsWith('dark')")
+    settled(portal)
+    page.wait_for_function(marks)
+    page.get_by_role("button", name="Fit").click()
+    assert page.evaluate(marks)
+
+
+def test_a_link_in_the_address_is_told_beside_the_map(portal, jobs):
+    portal.sign_in("user")
+    portal.go("/topology/?find=n1>n2")
+    portal.page.wait_for_selector("#map-detail h2 >> text=n1")
+    assert "n2" in portal.page.locator("#map-detail h2").inner_text()
+    assert not portal.page.locator("[data-map-found].bad").count()
 
 
 def test_the_slider_goes_back_in_time_and_the_network_answers(portal, jobs):
