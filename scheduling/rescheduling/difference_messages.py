@@ -74,7 +74,8 @@ def _pace(decision: MoveDecision, promised: Prediction | None) -> str:
     if main is None or decision.average is None:
         return ""
     step = f"{main.at(decision.complete or 0.0):.3g} s"
-    pace = f"a {main.phase.replace('_', ' ')} took {decision.average:.2f} times the promised {step} here"
+    name = main.phase.replace("_", " ")
+    pace = f"each report of {name} took {decision.average:.2f} times the promised {step} here"
     if not decision.ret_current or decision.ret_new is None:
         return pace
     return f"{pace}, and {decision.ret_new / decision.ret_current:.2f} of that time was predicted there"

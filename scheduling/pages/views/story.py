@@ -59,6 +59,8 @@ LAST_LINES = 12
 _QUOTES = (Code.ENDED, Code.OUTPUT_LACKS_SUCCESS)
 MOST_EDGES = 200
 MOST_DECISIONS = 20
+#: What a list of its decisions need not say on the page of a job.
+_OF_THE_JOB = ("job", "cluster")
 MOST_ALIKE = 5
 READINGS = 2
 BRISK = 15.0  # seconds after a step during which the page asks more often: the next one is likely near
@@ -91,7 +93,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
         "moves": moves,
         "decisions": _decisions(job) if moves else [],
-        "decision_columns": LISTS["migrations"].shown(()),
+        "decision_columns": [name for name in LISTS["migrations"].shown(()) if name not in _OF_THE_JOB],
         **_move_policy(job, user),
         "may_propose": user.has_perm("scheduling.propose_move", job),
         "movable": moves is not None and not requesting.problem(job),

@@ -50,8 +50,8 @@ def test_what_is_the_same_on_both_is_not_told_as_a_difference() -> None:
 def test_sets_that_look_alike_leave_the_promised_seconds_of_a_step() -> None:
     row = decision(group("n1", "n2"), group("n3", "n4"), average=2.43, complete=0.5, ret_current=100.0, ret_new=41.0)
     assert what_differs(row, PEAKS, STEPS) == (
-        "When it was weighed, 12:03:11 UTC: processors and links were as free there as here; a time step took 2.43 "
-        "times the promised 0.46 s here, and 0.41 of that time was predicted there."
+        "When it was weighed, 12:03:11 UTC: processors and links were as free there as here; each report of time "
+        "step took 2.43 times the promised 0.46 s here, and 0.41 of that time was predicted there."
     )
 
 
