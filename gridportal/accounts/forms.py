@@ -17,7 +17,7 @@ from gridportal.accounts.entering import Way
 from gridportal.accounts.models import User
 from gridportal.accounts.refusals import Refusal, SignInRefusedError
 from gridportal.accounts.roles import ALL_ROLES
-from gridportal.base.dates import MomentField
+from gridportal.base.dates import MomentField, backwards
 from gridportal.web.worded_form import WordedForm
 
 
@@ -222,3 +222,8 @@ class AuditFilterForm(WordedForm):
         choices = [*actions, *([asked] if asked and asked not in actions else [])]
         labels = ((action, action_label(action)) for action in choices)
         self.fields["action"].widget.choices = [("", "anything"), *labels]
+
+    def clean(self) -> None:
+        """From lies before To."""
+        if problem := backwards(self.cleaned_data.get("since"), self.cleaned_data.get("until")):
+            self.add_error("since", problem)

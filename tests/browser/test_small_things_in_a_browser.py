@@ -77,7 +77,7 @@ def test_from_and_to_are_in_the_address(portal, people, network, address):
     page.locator("#id_until").fill("2026-01-01T00:00:00")
     page.locator("#id_until").press("Enter")
     page.wait_for_url("**start=2026-01-02*until=2026-01-01*")
-    page.get_by_text("From: 2026-01-02 00:00:00 UTC is after To.").wait_for()
+    page.get_by_text("2026-01-02 00:00:00 UTC is after To.").wait_for()
     assert page.locator("#id_start").input_value().startswith("2026-01-02T00:00")
 
 
