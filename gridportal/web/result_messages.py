@@ -1,4 +1,4 @@
-"""The message after an action that went well: it links to what the action changed."""
+"""The message after an action: it links to what the action changed, or to what speaks against it."""
 
 from __future__ import annotations
 
@@ -10,3 +10,8 @@ from django.utils.html import format_html
 def add_result(request: HttpRequest, name: str, address: str, outcome: str) -> None:
     """Say "NAME OUTCOME" on the next page, where the name is a link to the result: "Job 7 is cancelled."."""
     messages.success(request, format_html('<a href="{}">{}</a> {}', address, name, outcome))
+
+
+def add_problem(request: HttpRequest, name: str, address: str, problem: str) -> None:
+    """Say "NAME: PROBLEM" on the next page, where the name is a link to what speaks against the action."""
+    messages.error(request, format_html('<a href="{}">{}</a>: {}', address, name, problem))

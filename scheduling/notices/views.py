@@ -11,6 +11,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -22,6 +23,7 @@ from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, InputError, SeveralInputsError
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.paging import LongList, page_of
+from gridportal.web.result_messages import add_result
 from scheduling.jobs.models import Job
 from scheduling.notices import notice_messages, selectors
 from scheduling.notices.core.notice_kinds import Channel
@@ -97,7 +99,7 @@ def notice_settings(request: HttpRequest) -> HttpResponse:
     except SeveralInputsError as error:
         _add(form, error.errors)
         return _settings_page(request, form, status=422)
-    messages.success(request, "From now on you are told what is chosen here.")
+    add_result(request, "Your notices", reverse("notices"), "come from now on as it is chosen here.")
     return redirect("notice-settings")
 
 
@@ -134,7 +136,8 @@ def job_notices(request: HttpRequest, pk: int) -> HttpResponse:
     except InputError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Notices of job {pk}: {notice_messages.JOB_CHOICES[choice].lower()}.")
+        outcome = f"{notice_messages.JOB_CHOICES[choice].lower()}."
+        add_result(request, f"Notices of job {pk}:", f"{job.get_absolute_url()}#notices", outcome)
     return redirect(job)
 
 

@@ -79,8 +79,9 @@ def new_request(request: HttpRequest) -> HttpResponse:
         if "keep" in request.POST:
             given = form.cleaned_data
             _keep(request, **{name: given[name] for name in ("name", "text", "shared")})
-            messages.success(request, f"The request {given['name']} is kept.")
-            return redirect(f"{reverse('match-requests')}?show=saved")
+            address = f"{reverse('match-requests')}?show=saved"
+            add_result(request, f"The request {given['name']}", address, "is kept.")
+            return redirect(address)
         row = sending_requests.send_request(caller(request), form.to_request())
     except ChangedMeanwhileError as error:
         error.show_on(form)
@@ -121,7 +122,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
         raise PermissionDenied("Only the owner of a request and operators may cancel it.")
     try:
         sending_requests.cancel_request(caller(request), row)
-        messages.success(request, f"Request {pk} is cancelled.")
+        add_result(request, f"Request {pk}", row.get_absolute_url(), "is cancelled.")
     except GridPortalError as error:
         messages.error(request, str(error))
     return redirect(row)
@@ -147,8 +148,10 @@ def change_ad(request: HttpRequest, cluster: str) -> HttpResponse:
         try:
             row = _set_ad(request, cluster, **form.cleaned_data)
             done = "is what administrators say of it" if row else "is taken away"
-            messages.success(request, f"The ad of {form.cleaned_data['node'] or 'every node'} of {cluster} {done}.")
-            return redirect(f"{reverse('match-requests')}?show=ads")
+            address = f"{reverse('match-requests')}?show=ads"
+            name = f"The ad of {form.cleaned_data['node'] or 'every node'} of {cluster}"
+            add_result(request, name, address, f"{done}.")
+            return redirect(address)
         except ChangedMeanwhileError as error:
             error.show_on(form)
             form.show(_shown_ads(cluster))

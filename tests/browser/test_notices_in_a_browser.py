@@ -47,7 +47,7 @@ def test_notices_are_read_and_chosen_in_both_themes_and_on_a_narrow_page(live_se
     portal.go("/notices/settings")
     page.get_by_label("A job starts: page").check()
     page.get_by_role("button", name="Save these choices").click()
-    page.get_by_text("From now on you are told").wait_for()
+    page.get_by_text("come from now on as it is chosen here").wait_for()
     assert "started" in selectors.settings_of(people["operator"]).page
     assert portal.errors == []
     assert portal.foreign == []

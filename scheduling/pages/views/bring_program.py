@@ -161,12 +161,14 @@ def share(request: HttpRequest, slug: str) -> HttpResponse:
             row = get_object_or_404(application.shares, pk=int(number) if is_number else 0)
             whom = row.with_whom
             own_programs.stop_sharing(caller(request), row)
-            messages.success(request, f"{application.name} is not shared with {whom} any more.")
+            outcome = f"is not shared with {whom} any more."
         else:
             row = own_programs.share_program(caller(request), application, request.POST.get("with", "").strip())
-            messages.success(request, f"{application.name} is shared with {row.with_whom}.")
+            outcome = f"is shared with {row.with_whom}."
     except GridPortalError as error:
         messages.error(request, str(error))
+    else:
+        add_result(request, application.name, application.get_absolute_url(), outcome)
     return redirect(application)
 
 
@@ -181,7 +183,7 @@ def offer(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(application)
     done = "is offered: an administrator decides" if offered else "is not offered any more"
-    messages.success(request, f"{application.name} {done}.")
+    add_result(request, application.name, application.get_absolute_url(), f"{done}.")
     return redirect(application)
 
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
 from gridportal.web.long_answers import long_answer
+from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.checkpoints.core.targets import nodes_of, ranks_of
 from scheduling.jobs.core.states import JobState
@@ -63,5 +64,6 @@ def move(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         tasks.continue_jobs.delay_on_commit(found.cluster)
         then = "then it is stopped, and goes on there" if runs else "then it goes on there from what it left"
-        messages.success(request, f"Job {pk}: its nodes are chosen now; {then}.")
+        outcome = f"is to go on elsewhere: its nodes are chosen now; {then}."
+        add_result(request, f"Job {pk}", f"{found.get_absolute_url()}#moves", outcome)
     return redirect(found)

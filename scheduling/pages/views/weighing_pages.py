@@ -12,9 +12,10 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
+from gridportal.web.result_messages import add_problem
 from scheduling import tasks
 from scheduling.jobs.models import Job
-from scheduling.rescheduling import decision_messages
+from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.request_models import WeighingRequest
 from scheduling.rescheduling.services import weighing_requests
 
@@ -28,10 +29,18 @@ def propose(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         asked = weighing_requests.ask(caller(request), job)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        _say_why_not(request, job, str(error))
         return redirect(job)
     tasks.reschedule.delay_on_commit()
     return redirect(asked)
+
+
+def _say_why_not(request: HttpRequest, job: Job, problem: str) -> None:
+    """With the decision that is open already, where that is why."""
+    if decision := selectors.open_decision(job):
+        add_problem(request, f"Decision {decision.pk}", decision.get_absolute_url(), problem)
+    else:
+        messages.error(request, problem)
 
 
 @require_safe

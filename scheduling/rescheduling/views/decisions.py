@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
 from gridportal.web.long_answers import long_answer
+from gridportal.web.result_messages import add_problem, add_result
 from scheduling.checkpoints.core.targets import nodes_of, ranks_of
 from scheduling.rescheduling import decision_messages
 from scheduling.rescheduling.models import MoveDecision
@@ -94,9 +94,9 @@ def _decide(request: HttpRequest, pk: int, verb: str, act: Callable[[Any, MoveDe
     try:
         decided = act(caller(request), decision)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        add_problem(request, f"Decision {pk}", decision.get_absolute_url(), str(error))
         return redirect(decision)
-    messages.success(request, f"Decision {pk} on job {decided.job_id} is {decided.state}.")
+    add_result(request, f"Decision {pk} on job {decided.job_id}", decided.get_absolute_url(), f"is {decided.state}.")
     return redirect(decision)
 
 

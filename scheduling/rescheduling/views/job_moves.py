@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
+from gridportal.web.result_messages import add_result
 from scheduling.jobs.models import Job
 from scheduling.rescheduling import decision_messages
 from scheduling.rescheduling.services import policies
@@ -28,5 +29,5 @@ def change_policy(request: HttpRequest, pk: int) -> HttpResponse:
     except GridPortalError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Job {pk}: {decision_messages.job_policy(own)}")
+        add_result(request, f"Job {pk}:", f"{job.get_absolute_url()}#moves", decision_messages.job_policy(own))
     return redirect(job)

@@ -24,6 +24,7 @@ from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.base.errors import GridPortalError
 from gridportal.web.csv_stream import csv_response, plain_cell
 from gridportal.web.paging import LongList, page_of
+from gridportal.web.result_messages import add_result
 from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.charts import calibration
 from scheduling.rescheduling.forms import PolicyForm
@@ -99,8 +100,9 @@ def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
         except GridPortalError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, f"Moves on {cluster} follow these rules from now on.")
-            return redirect(f"{reverse('migrations')}?show=rules")
+            address = f"{reverse('migrations')}?show=rules"
+            add_result(request, f"Moves on {cluster}", address, "follow these rules from now on.")
+            return redirect(address)
     context = {"show": "rules", "tabs": TABS, "waiting": selectors.proposals().count(), **_tab(request, "rules")}
     context["sees_all"] = True
     context |= list_context(request, "migrations")

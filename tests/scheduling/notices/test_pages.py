@@ -94,7 +94,7 @@ def test_all_wrong_fields_are_told_at_once_on_the_page_and_over_rest(client_as: 
 def test_the_page_of_a_job_has_the_choice_for_it(client_as: Any, job: Job, people: Any) -> None:
     client = client_as("user")
     answer = client.post(f"/jobs/{job.pk}/notices", {"choice": "none"}, follow=True)
-    assert f"Notices of job {job.pk}: nothing." in words(answer)
+    assert f"Notices of job {job.pk}:</a> nothing." in words(answer)
     assert '<option value="none" selected>' in words(answer)
     assert selectors.choice_of(people["user"], job) == "none"
 

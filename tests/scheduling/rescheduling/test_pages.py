@@ -73,7 +73,7 @@ def test_a_refusal_needs_a_reason_and_is_told(client_as: Any, proposal: MoveDeci
     answer = operator.post(f"/migrations/{proposal.pk}/refuse", {"reason": ""}, follow=True)
     assert "a reason of 3 to 500 characters" in words(answer)
     answer = operator.post(f"/migrations/{proposal.pk}/refuse", {"reason": "it is nearly done"}, follow=True)
-    assert f"Decision {proposal.pk} on job {proposal.job_id} is refused." in words(answer)
+    assert f"Decision {proposal.pk} on job {proposal.job_id}</a> is refused." in words(answer)
     assert "it is nearly done" in words(answer)
 
 
