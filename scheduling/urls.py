@@ -59,6 +59,7 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<int:pk>/use", use_page.use, name="job-use"),
     path("jobs/<int:pk>/runs/<int:number>/files/", run_files_page.files, name="job-files"),
     path("jobs/<int:pk>/runs/<int:number>/file", run_files_page.download, name="job-file"),
+    path("jobs/<int:pk>/runs/<int:number>/archive", run_files_page.archive, name="job-archive"),
     path("jobs/<int:pk>/cancel", job.cancel, name="job-cancel"),
     path("jobs/<int:pk>/inputs/remove", job.remove_inputs, name="job-inputs-remove"),
     path("jobs/<int:pk>/hold", job.hold, name="job-hold"),

@@ -113,6 +113,19 @@ def folder_use(directory: Path) -> FolderUse:
     return FolderUse(size, files, whole, room.f_bavail * room.f_frsize)
 
 
+def plain_paths(directory: Path, path: str = "") -> Iterator[str]:
+    """The paths below the run directory of all files in the folder `path` and in those below it, whatever they are but
+    folders; no link is followed. Raises RunFileError, OSError."""
+    with ExitStack() as opened:
+        top = _open(directory, check_path(path), opened)
+        for below, folders, names, _ in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+            folders.sort()
+            at = "/".join(filter(None, (path.strip("/"), below.removeprefix(".").strip("/"))))
+            if at.count("/") >= _MOST_PARTS:  # each level takes a descriptor, and nobody reads there
+                folders.clear()
+            yield from (f"{at}/{name}" if at else name for name in sorted(names) if at or name not in _SECRET)
+
+
 def _open(directory: Path, path: str, opened: ExitStack) -> int:
     """A descriptor of the folder, closed with `opened`."""
     at = _step(str(directory), None, path, opened)

@@ -31,7 +31,7 @@ from scheduling.pages.output_serializers import (
     RunFolderSerializer,
     ScriptSerializer,
 )
-from scheduling.pages.run_file_access import check_may_read, directory_of, run_file_response
+from scheduling.pages.run_file_access import check_may_read, directory_of, run_archive_response, run_file_response
 from scheduling.pages.serializers import RunDetailSerializer
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.models import Run
@@ -118,6 +118,17 @@ class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
         check_may_read(request, run.job)
         try:
             return run_file_response(request, run, _path(request))
+        except RunFileError as error:
+            raise NotFound(str(error)) from error
+
+    @extend_schema(parameters=[FilePathSerializer], responses={(200, "application/x-tar"): OpenApiTypes.BINARY})
+    @action(detail=True)
+    def archive(self, request: Request, **_: Any) -> HttpResponseBase:
+        """The run's folder, or one below it, as one tar; Content-Length has its size, also for HEAD."""
+        run = self.get_object()
+        check_may_read(request, run.job)
+        try:
+            return run_archive_response(run, _path(request))
         except RunFileError as error:
             raise NotFound(str(error)) from error
 

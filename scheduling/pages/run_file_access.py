@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
 
-from gridportal.base import run_directory, run_listing
+from gridportal.base import run_archive, run_directory, run_listing
 from gridportal.web.file_ranges import file_response
 from scheduling.jobs.models import Job
 from scheduling.pages.file_preview import picture_type
@@ -26,6 +26,17 @@ def run_file_response(request: HttpRequest, run: Run, path: str, *, inline: bool
     name = path.rpartition("/")[2]
     asked = request.headers.get("Range", "")
     return file_response(file, name, asked, content_type=picture or _BINARY, inline=bool(picture))
+
+
+def run_archive_response(run: Run, path: str) -> HttpResponseBase:
+    """The answer with a folder of the run directory as a tar. Raises RunFileError, InputError, Http404."""
+    name = f"job-{run.job_id}-run-{run.number}"
+    archive = run_archive.archive_of(directory_of(run), path, name)
+    response = StreamingHttpResponse(archive.pieces(), content_type="application/x-tar")
+    response["Content-Length"] = archive.size
+    response["Content-Disposition"] = f'attachment; filename="{name}.tar"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
 
 
 def check_may_read(request: HttpRequest, job: Job) -> None:

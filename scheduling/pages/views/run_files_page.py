@@ -12,11 +12,18 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from gridportal.base import run_listing
+from gridportal.base.errors import InputError
 from gridportal.base.run_directory import RunFileError
 from gridportal.base.run_listing import Entry, EntryKind
 from scheduling.jobs.core.input_files import read_all
 from scheduling.pages.file_preview import preview_of
-from scheduling.pages.run_file_access import check_may_read, directory_of, open_file, run_file_response
+from scheduling.pages.run_file_access import (
+    check_may_read,
+    directory_of,
+    open_file,
+    run_archive_response,
+    run_file_response,
+)
 from scheduling.pages.views.job import visible_run
 from scheduling.runs.models import Run
 
@@ -46,6 +53,7 @@ def files(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     run = readable_run(request, pk, number)
     path = request.GET.get("path", "")
     context: dict[str, object] = {"run": run, "job": run.job, "path": path, "crumbs": _crumbs(path)}
+    context["archive_query"] = urlencode({"path": path})
     try:
         if request.GET.get("view") == "file":
             return render(request, "scheduling/files/file.html", context | _one(run, path))
@@ -67,6 +75,16 @@ def download(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         return run_file_response(request, readable_run(request, pk, number), path, inline="inline" in request.GET)
     except RunFileError as error:
         return HttpResponse(f"{error}\n", status=404, content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+def archive(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+    """A folder of the run directory, with all folders below it, as one file."""
+    try:
+        return run_archive_response(readable_run(request, pk, number), request.GET.get("path", ""))
+    except (RunFileError, InputError) as error:
+        status = 400 if isinstance(error, InputError) else 404
+        return HttpResponse(f"{error}\n", status=status, content_type="text/plain; charset=utf-8")
 
 
 def readable_run(request: HttpRequest, pk: int, number: int) -> Run:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
+import tarfile
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+from gridportal.base.run_archive import archive_of
+from gridportal.base.run_directory import RunFileError
 from scheduling.pages.file_preview import preview_of
 from tests.markup import markup
 
@@ -137,10 +141,71 @@ def test_its_owner_and_operators_read_them(client_as, run, folder, role, status)
     client = client_as(role)
     assert client.get(address(run)).status_code == status
     assert client.get(address(run, "bytes", "file")).status_code == status
+    assert client.get(address(run, what="archive")).status_code == status
     api = client.get(f"/api/jobs/{run.job_id}/runs/1/files").status_code
     assert api == (404 if role == "other" else status)
     page = client.get(f"/jobs/{run.job_id}/")
     assert (b"to-files-1" in page.content) == (status == 200)
+
+
+def archived(answer) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(body(answer))) as tar:
+        return {each.name: tar.extractfile(each).read() for each in tar}
+
+
+def test_the_folder_is_downloaded_as_one_archive(client_as, run, folder):
+    (folder / "depots.json").write_text("KEY")
+    (folder / "empty").write_text("")
+    client, where = client_as("user"), f"job-{run.job_id}-run-1"
+    for address_of in (f"/jobs/{run.job_id}/runs/1/archive", f"/api/jobs/{run.job_id}/runs/1/archive"):
+        answer = client.get(address_of)
+        whole = body(answer)
+        assert answer["Content-Length"] == str(len(whole))
+        with tarfile.open(fileobj=io.BytesIO(whole)) as tar:
+            names = {each.name for each in tar}
+            assert tar.extractfile(f"{where}/bytes").read() == bytes(range(256)) * 4
+        assert names >= {f"{where}/out/figures.csv", f"{where}/a.png", f"{where}/empty"}
+        assert f"{where}/depots.json" not in names
+    assert [*archived(client.get(address(run, "out", "archive")))] == [f"{where}/out/figures.csv"]
+    assert "/archive" in markup(client.get(address(run)))
+
+
+def test_nothing_outside_is_in_the_archive(client_as, run, folder, tmp_path):
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("TOP-SECRET")
+    (folder / "link").symlink_to(secret / "key")
+    (folder / "below").symlink_to(secret)
+    (folder / "second").hardlink_to(secret / "key")
+    os.mkfifo(folder / "pipe")
+    client, where = client_as("user"), f"job-{run.job_id}-run-1"
+    answer = client.get(address(run, what="archive"))
+    held = archived(answer)
+    assert f"{where}/bytes" in held
+    assert not {f"{where}/{name}" for name in ("link", "below/key", "second", "pipe")} & set(held)
+    for path in ("below", "..", "out/../..", "link"):
+        assert client.get(address(run, path, "archive")).status_code == 404
+        assert client.get(f"/api/jobs/{run.job_id}/runs/1/archive?path={quote(path)}").status_code == 404
+
+
+def test_a_file_that_shrinks_ends_the_archive_early(run, folder):
+    archive = archive_of(folder, "", "x")
+    (folder / "bytes").write_bytes(b"short")
+    with pytest.raises(RunFileError, match="bytes was not read whole: it got shorter"):
+        b"".join(archive.pieces())
+
+
+def test_a_file_that_grows_keeps_the_size_that_was_told(run, folder):
+    archive = archive_of(folder, "", "x")
+    (folder / "bytes").write_bytes(bytes(5000))
+    assert len(b"".join(archive.pieces())) == archive.size
+
+
+def test_a_folder_with_too_many_files_is_refused(client_as, run, folder, monkeypatch):
+    monkeypatch.setattr("gridportal.base.run_archive.MOST_COUNTED", 1)
+    answer = client_as("user").get(address(run, what="archive"))
+    assert answer.status_code == 400
+    assert "accepted is a folder with at most 1 files; download the folders in it one by one" in answer.content.decode()
 
 
 def test_rest_lists_and_answers_files(client_as, run, folder):
