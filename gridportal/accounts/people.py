@@ -19,6 +19,7 @@ from gridportal.accounts.models import User
 from gridportal.accounts.roles import ADMINISTRATOR, ALL_ROLES, set_role
 from gridportal.accounts.tokens import revoke_tokens
 from gridportal.base.errors import InputError
+from gridportal.base.new_names import check_new_name
 
 DEMO_PEOPLE = (
     ("user1", "user"),
@@ -59,6 +60,7 @@ def check_new(username: str, role: str) -> None:
         User._meta.get_field("username").run_validators(username)
     except ValidationError as error:
         raise InputError("username", username, "letters, digits and @ . + - _ only") from error
+    check_new_name("username", username)
     if User.objects.filter(username__iexact=username).exists():
         raise InputError("username", username, "a name that nobody has yet")
 

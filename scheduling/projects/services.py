@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
+from gridportal.base.new_names import check_new_name
 from scheduling.jobs.project_models import Project
 
 _MOST_TEXT = 500
@@ -23,6 +24,8 @@ def save_project(
     if len(description) > _MOST_TEXT or not description.isprintable():
         raise InputError("description", description[:40], f"one line of up to {_MOST_TEXT} characters")
     row = project or Project()
+    if name != row.name:
+        _check_name(row, name)
     row.name, row.description = name, description.strip()
     try:
         with transaction.atomic():
@@ -33,6 +36,14 @@ def save_project(
     except IntegrityError as error:
         raise InputError("name", name, "a name that no other project has") from error
     return row
+
+
+def _check_name(row: Project, name: str) -> None:
+    """Two names that differ in capital letters alone are taken for each other."""
+    check_new_name("name", name)
+    if (other := Project.objects.filter(name__iexact=name).exclude(pk=row.pk).first()) is not None:
+        alike = f"; there is {other.name}" if other.name != name else ""
+        raise InputError("name", name, f"a name that no other project has{alike}")
 
 
 def _people(names: Collection[str]) -> list[User]:

@@ -1,0 +1,30 @@
+"""Which names something new may get: those that nobody takes for a number, a missing value or an option of a command."""
+
+from __future__ import annotations
+
+from gridportal.base.errors import InputError
+
+#: What programs write where there is no value, and read back as such.
+_VALUES = frozenset({"none", "null", "nil", "true", "false", "undefined"})
+_ACCEPTED = "a name that begins with a letter, a digit or _ and that is not read as a value, as NaN, 1e5 and null are"
+
+
+def check_new_name(field: str, name: str) -> str:
+    """The name as it is. Names that are there already stay. Raises InputError.
+
+    >>> check_new_name("name", "ocean-2026"), check_new_name("name", "2026")
+    ('ocean-2026', '2026')
+    """
+    begins = name[:1].isalnum() or name[:1] == "_"
+    if not begins or not any(letter.isalnum() for letter in name) or name.lower() in _VALUES or _is_number(name):
+        raise InputError(field, name, _ACCEPTED)
+    return name
+
+
+def _is_number(name: str) -> bool:
+    """Whether programs read it as a number; whole numbers alone are names: projects are called after years."""
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return not name.isdigit()
