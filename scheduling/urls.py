@@ -169,6 +169,6 @@ urlpatterns: list[URLPattern] = [
     path("reports/by-mail/<int:pk>/remove", schedules.remove, name="report-schedule-remove"),
     path("reports/by-mail/<int:pk>/stop", schedules.stop, name="report-schedule-stop"),
     path("reports/<slug:show>/", range_reports.sections, name="report-sections"),
-    path("reports/<slug:show>.csv", range_reports.sections_csv, name="report-sections-csv"),
+    path("reports/<slug:show>/<slug:table>.csv", range_reports.table_csv, name="report-table-csv"),
     path("help/", pages.help_page, name="help"),
 ]

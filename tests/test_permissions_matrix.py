@@ -101,6 +101,7 @@ TABLE = {
     ("job-use", "GET"):                  "302 200 403 200 200 200",
     ("job-files", "GET"):                "302 200 403 200 403 200",
     ("job-file", "GET"):                 "302 404 403 404 403 404",
+    ("job-archive", "GET"):              "302 200 403 200 403 200",
     ("job-cancel", "POST"):              "302 302 403 302 403 302",
     ("job-hold", "POST"):                "302 302 403 302 403 302",
     ("job-release", "POST"):             "302 302 403 302 403 302",
@@ -281,7 +282,7 @@ TABLE = {
     ("report-csv", "GET"):               "302 200 200 200 200 200",
     ("report-pdf", "GET"):               "302 200 200 200 200 200",
     ("report-sections", "GET"):          "302 403 403 200 200 200",
-    ("report-sections-csv", "GET"):      "302 403 403 200 200 200",
+    ("report-table-csv", "GET"):         "302 403 403 200 200 200",
     ("report-schedules", "GET"):         "302 200 200 200 200 200",
     ("report-schedule-new", "GET"):      "302 403 403 403 200 200",
     ("report-schedule-new", "POST"):     "302 403 403 403 422 422",
@@ -381,6 +382,7 @@ TABLE = {
     ("api-depots", "GET"):               "401 403 403 200 200 200",
     ("api-job-run-files", "GET"):        "401 200 404 200 403 200",
     ("api-job-run-file", "GET"):         "401 404 404 404 403 404",
+    ("api-job-run-archive", "GET"):      "401 200 404 200 403 200",
     ("api-application-publish", "POST"): "401 403 403 403 403 409",
     ("api-own-program-list", "GET"):     "401 200 200 200 403 200",
     ("api-own-program-list", "POST"):    "401 400 400 400 403 400",
@@ -484,7 +486,7 @@ NAMES = sorted({name for name, _ in TABLE})
 def of_job(pk: int) -> dict[str, list[Any]]:
     """The arguments of the addresses of a job and of its first run."""
     names = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
-    of_run = {name for name in names if name.removeprefix("api-").startswith(("job-run", "job-file"))} - {
+    of_run = {name for name in names if name.removeprefix("api-").startswith(("job-run", "job-file", "job-archive"))} - {
         "api-job-run-list"
     }
     return {
@@ -583,7 +585,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         "migrations-csv": [],
         "migrations-dry-run": [],
         "report-sections": ["moves"],
-        "report-sections-csv": ["moves"],
+        "report-table-csv": ["moves", "moves"],
         "workload-log-remove": ["old"],
         "api-workload-log-detail": ["old"],
         "experiments": [],

@@ -78,16 +78,16 @@ def sections(request: HttpRequest, show: str) -> HttpResponse:
 
 
 @require_safe
-def sections_csv(request: HttpRequest, show: str) -> StreamingHttpResponse:
-    """The same for other programs: a table below the other, each row with the name of its table first."""
+def table_csv(request: HttpRequest, show: str, table: str) -> StreamingHttpResponse:
+    """One table of a tab for other programs: its columns by their names, then its rows."""
     asked = _asked(request)
     found = _sections(request, show, asked)
-    widest = max((len(section.heads) for section in found), default=0)
-    columns = ["table", *[f"column_{at}" for at in range(1, widest + 1)]]
-    if len(found) == 1:
-        columns = ["table", *(head.name for head in found[0].heads)]
-    rows = (row for section in found for row in _lines(section, headed=len(found) > 1))
-    return csv_response(file_of(TABS[show].file, asked.span, "csv"), columns, rows)
+    section = next((each for each in found if each.key == table), None)
+    if section is None:
+        raise Http404(f"This report has no table {table[:40]}; it has {', '.join(each.key for each in found)}.")
+    name = TABS[show].file if len(found) == 1 else f"{TABS[show].file}-{section.key}"
+    rows = ([plain_cell(value) for value in row] for row in section.values)
+    return csv_response(file_of(name, asked.span, "csv"), [head.name for head in section.heads], rows)
 
 
 @require_safe
@@ -119,12 +119,6 @@ def report_tabs(request: HttpRequest) -> dict[str, Any]:
 
 def _chart(section: Section) -> dict[str, Any] | None:
     return report_chart.figure(section.chart) if section.chart else None
-
-
-def _lines(section: Section, *, headed: bool) -> list[list[Any]]:
-    """The rows of a section; `headed`: the names of its columns come first, for each table has others."""
-    head = [[section.key, *(each.name for each in section.heads)]] if headed else []
-    return [*head, *([section.key, *map(plain_cell, row)] for row in section.values)]
 
 
 def _sections(request: HttpRequest, show: str, asked: ReportRequest) -> list[Section]:

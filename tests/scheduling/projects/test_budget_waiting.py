@@ -137,8 +137,8 @@ def test_job_list_report_and_notice_say_what_it_waits_for(
     assert "Waiting for node-hours" in client.get(f"/api/jobs/{job.pk}").json()["reason"]
     page = words(client_as("manager").get("/reports/budgets/"))
     assert "Jobs waiting" in page
-    rows = client_as("manager").get("/reports/budgets.csv").getvalue().decode().splitlines()
-    (row,) = [row for row in rows if row.startswith("budgets,ocean")]
+    rows = client_as("manager").get("/reports/budgets/budgets.csv").getvalue().decode().splitlines()
+    (row,) = [row for row in rows if row.startswith("ocean")]
     assert ",1,used up,New jobs wait" in row
     assert "New jobs wait until the budget is raised" in words(client.get("/projects/ocean/"))
     budget_services.warn_of_budgets()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -42,8 +43,14 @@ def ran(make_job: Any, people: Any) -> Any:
 
 
 def table(client: Any, show: str, query: str = "") -> list[list[str]]:
-    answer = client.get(f"/reports/{show}.csv{query}")
-    return list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    """The rows of all tables of a tab, as the links of its page lead to them, each with the name of its table first."""
+    page = client.get(f"/reports/{show}/{query}").content.decode()
+    rows = []
+    for key in re.findall(rf'href="/reports/{show}/([-a-z_]+)[.]csv', page):
+        answer = client.get(f"/reports/{show}/{key}.csv{query}")
+        found = csv.reader(io.StringIO(b"".join(answer.streaming_content).decode()))
+        rows += [[key, *row] for row in found]
+    return rows
 
 
 def starts(client: Any, show: str, cells: int = 6, query: str = "") -> list[list[str]]:
@@ -233,11 +240,11 @@ def test_files_are_called_by_what_is_in_them_and_of_what_time(client_as: Any, ra
         return str(client_as("manager").get(path)["Content-Disposition"].partition('filename="')[2].rstrip('"'))
 
     november = "start=2025-11-01&until=2025-12-01T00:00"
-    assert name(f"/reports/people.csv?{november}") == "usage-by-person-2025-11-01-to-2025-11-30.csv"
+    assert name(f"/reports/people/people.csv?{november}") == "usage-by-person-people-2025-11-01-to-2025-11-30.csv"
     assert name(f"/reports/report.pdf?tab=network&{november}") == "links-2025-11-01-to-2025-11-30.pdf"
     assert name(f"/reports/report.pdf?{november}") == "usage-report-2025-11-01-to-2025-11-30.pdf"
     hours = "start=2025-11-01T05:00&until=2025-11-01T17:00"
-    assert name(f"/reports/waiting.csv?{hours}") == "waiting-and-failures-2025-11-01-0500-to-2025-11-01-1700.csv"
+    assert name(f"/reports/waiting/waiting.csv?{hours}") == "waiting-and-failures-waiting-2025-11-01-0500-to-2025-11-01-1700.csv"
     assert name(f"/reports/use.csv?{november}") == "skeletons-2025-11-01-to-2025-11-30.csv"
     assert name("/reports/use.csv") == "skeletons-all-time.csv"
 

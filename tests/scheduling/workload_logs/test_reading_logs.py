@@ -108,11 +108,11 @@ def test_reports_and_pages_show_the_jobs_of_a_log(client_as: Any) -> None:
     read_log(HEAD + JOBS, "old")
     count_use()
     client, time = client_as("manager"), "?start=2026-01-01T00:00&until=2026-02-01T00:00"
-    answer = client.get(f"/reports/places.csv{time}")
+    answer = client.get(f"/reports/places/clusters.csv{time}")
     rows = list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode())))
-    cluster = next(row for row in rows if row[:2] == ["clusters", "old"])
+    cluster = next(row for row in rows if row[0] == "old")
     # 4 nodes for an hour and one for half an hour; 16 and 4 processors; one was cancelled before it began
-    assert cluster[2:6] == ["2", "4.5", "100.0", "18.0"]
+    assert cluster[1:5] == ["2", "4.5", "100.0", "18.0"]
     assert float(cluster[-1]) == pytest.approx(100 * 4.5 / (8 * 24 * 31), abs=0.06)
     page = " ".join(client.get(f"/reports/waiting/{time}").content.decode().split())
     assert "It failed, as the log says in line 6." in page
