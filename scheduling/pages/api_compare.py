@@ -20,6 +20,7 @@ from scheduling.pages.compare_serializers import ComparedNamesSerializer, Compar
 from scheduling.pages.comparison import ComparedRun, also_differs, comparison, may_read_files
 from scheduling.pages.comparison_messages import finding, reservations
 from scheduling.pages.comparison_names import compared_runs
+from scheduling.pages.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from scheduling.pages.serializers import JobDetailSerializer
 from scheduling.placing.selectors import occupancy
 from scheduling.placing.services.random_nodes import submit_with_random_nodes
@@ -45,15 +46,20 @@ class CompareActions(viewsets.GenericViewSet[Job]):
         }
         return Response(ComparisonSerializer(shown).data)
 
-    @extend_schema(request=None, responses={201: JobDetailSerializer})
+    @extend_schema(
+        request=None,
+        responses={200: JobDetailSerializer, 201: JobDetailSerializer},
+        parameters=[IDEMPOTENCY_KEY],
+    )
     @action(detail=True, methods=["post"], url_path="random-nodes", url_name="random-nodes")
     def random_nodes(self, request: Request, pk: str) -> Response:
-        """Submit the same on nodes drawn at random, as a job of the caller's, to compare both."""
-        made = submit_with_random_nodes(caller(request), self.get_object())
+        """Submit the same on nodes drawn at random, as a job of the caller's, to compare both: 201, or 200 when this key has
+        already made it."""
+        made, is_new = submit_with_random_nodes(caller(request), self.get_object(), idempotency_key(request))
         tasks.place_soon(made)
         shown = selectors.as_new(made)
         shown.explanation = messages(occupancy.explanation(made))  # type: ignore[attr-defined]
-        return Response(JobDetailSerializer(shown).data, status=status.HTTP_201_CREATED)
+        return Response(JobDetailSerializer(shown).data, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
     def _job(self, pk: int) -> Job:
         return get_object_or_404(self.get_queryset(), pk=pk)

@@ -26,7 +26,9 @@ class SubmitSweepSerializer(SubmitSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A sweep over ranks says how many there are."""
-        self.partial_counts = RANKS in attrs["sweep"]
+        names = {RANKS, *(each.name for each in parameters.parse(attrs["application"].parameters))}
+        has_fault = not attrs["sweep"] or not names.issuperset(attrs["sweep"])  # which `axes` tells
+        self.partial_counts = RANKS in attrs["sweep"] or has_fault
         return super().validate(attrs)
 
     def axes(self) -> dict[str, tuple[Value, ...]]:

@@ -7,11 +7,11 @@ from typing import Any
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
+from gridportal.base.errors import InputError
 from gridportal.web.api_errors import SlugField, WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from scheduling.jobs.project_models import Project
@@ -21,6 +21,12 @@ from scheduling.projects.budget_selectors import budget_state, budgets_of
 from scheduling.projects.budget_services import FIELDS, MOST_NODE_HOURS
 from scheduling.projects.core.budget_state import WhenUsed
 from scheduling.projects.models import Budget
+
+#: What a change has to say, and what of it is accepted.
+_WITH_A_CHANGE = {
+    "reason": "a reason of 3 to 500 characters",
+    "version": "the version of the budget that you have read, a whole number",
+}
 
 
 class BudgetStateSerializer(serializers.Serializer[Any]):
@@ -103,9 +109,9 @@ class Budgets(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
         row = self.get_object()
         serializer = ChangedBudgetSerializer(data=request.data, partial=True)
         asked = valid_data(serializer)
-        for name in ("reason", "version"):
+        for name, accepted in _WITH_A_CHANGE.items():
             if name not in asked:
-                raise ValidationError({name: ["This has to be there."]})
+                raise InputError(name, None, accepted)
         reason, version = asked.pop("reason"), asked.pop("version")
         changed = budget_services.change_budget(caller(request), row.pk, asked, reason, version)
         return Response(BudgetSerializer(changed).data)

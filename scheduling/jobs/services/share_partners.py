@@ -23,5 +23,5 @@ def partner(owner: User, whom: str) -> Group | User:
         person = User.objects.filter(username=whom, is_active=True).exclude(pk=owner.pk).first()
     if person is None:
         listed = f", or a group of yours: {', '.join(groups)}" if groups else ""
-        raise InputError("with", whom, f"the user name of another person{listed}")
+        raise InputError("whom", whom, f"the user name of another person{listed}")
     return person

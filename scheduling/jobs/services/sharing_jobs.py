@@ -71,7 +71,7 @@ def open_link(person: User, secret: str) -> Job | None:
 
 def _check_number(job: Job) -> None:
     if job.shares.count() >= MOST:
-        raise InputError("with", f"number {MOST + 1}", f"at most {MOST} shares: stop one that you no longer need")
+        raise InputError("whom", f"number {MOST + 1}", f"at most {MOST} shares: stop one that you no longer need")
 
 
 def _digest(secret: str) -> str:

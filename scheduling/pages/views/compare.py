@@ -51,7 +51,7 @@ def random_nodes(request: HttpRequest, pk: int) -> HttpResponse:
     job = visible_job(request, pk)
     require_submitter(request)
     try:
-        made = submit_with_random_nodes(caller(request), job)
+        made, _ = submit_with_random_nodes(caller(request), job)
     except GridPortalError as error:
         messages.error(request, str(error))
         return redirect(job)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import uuid
 from dataclasses import replace
 
 from gridportal.accounts.models import User
@@ -10,14 +11,16 @@ from gridportal.base.errors import InputError
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.placing.services.submission import submit_job
+from scheduling.placing.services.submission import submit_once
 
 _SEEDS = 2**31
 
 
-def submit_with_random_nodes(person: User, job: Job) -> Job:
-    """Submit it as a job of this person. Raises InputError, ImpossibleError and BusyError as a submission does."""
-    return submit_job(person, with_random_nodes(job, secrets.randbelow(_SEEDS)), resubmitted_from=job)
+def submit_with_random_nodes(person: User, job: Job, key: uuid.UUID | None = None) -> tuple[Job, bool]:
+    """Submit it as a job of this person, and whether the job is new: the same key twice gives the same job, whose seed
+    is made of the key. Raises InputError, ImpossibleError, ConflictError and BusyError as a submission does."""
+    seed = key.int % _SEEDS if key else secrets.randbelow(_SEEDS)
+    return submit_once(person, replace(with_random_nodes(job, seed), request_key=key), resubmitted_from=job)
 
 
 def can_have_random_nodes(job: Job) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
 from scheduling.jobs.core.parameters import Value
 from scheduling.jobs.core.patterns import Pattern
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
@@ -106,7 +108,7 @@ def read_pattern(request: JobSpec | Job) -> Pattern | None:
     if own is not None:
         return own
     if request.pattern_graph is not None:
-        pattern = patterns.parse(request.pattern_graph)
+        pattern = _own_pattern(request.pattern_graph)
         if pattern.ranks != total:
             raise InputError("pattern_graph", f"{pattern.ranks} ranks", f"a graph of {total} ranks")
         # The name goes into columns and comments; the graph itself is numbers only.
@@ -115,10 +117,44 @@ def read_pattern(request: JobSpec | Job) -> Pattern | None:
     if name == stored_profiles.DISCOVERED:
         return stored_profiles.pattern(request.application, request.parameters, total)
     if name:
-        return patterns.named(name, total)
+        return _named_pattern(name, request, total)
     if request.method == "pattern":
         raise InputError("pattern", "", f"one of {', '.join(patterns.NAMES)}, or a pattern of your own")
     return None
+
+
+def _own_pattern(document: Mapping[str, Any]) -> Pattern:
+    """Raises InputError whose field is one of the request."""
+    try:
+        return patterns.parse(document)
+    except InputError as error:
+        inside = error.field.removeprefix("pattern")
+        field = "pattern_graph.nodes" if inside == "nodes" else f"pattern_graph{inside}"
+        raise InputError(field, error.value, error.accepted) from error
+
+
+def _named_pattern(name: str, request: JobSpec | Job, total: int) -> Pattern:
+    """Raises InputError whose field is one of the request: its ranks are the nodes of a pattern."""
+    try:
+        return patterns.named(name, total)
+    except InputError as error:
+        if error.field != "nodes":
+            raise
+        raise InputError(_counted_by(request.rank_request), error.value, error.accepted) from error
+
+
+def _counted_by(asked: RankRequest) -> str:
+    """The field that says how many ranks there are."""
+    return "ranks" if asked.ranks or not asked.nodes else "node_count"
+
+
+def _too_many(asked: RankRequest, least: int, total: int) -> InputError:
+    """More nodes than there are, in the field that asks for them."""
+    if asked.nodes:
+        return InputError("node_count", least, f"at most {total}, which is all that the cluster has")
+    most = total * (asked.ranks_per_node or 1)
+    field = "ranks" if asked.ranks else "ranks_per_node"
+    return InputError(field, asked.total, f"at most {most}, for the cluster has {total} nodes")
 
 
 def pattern_document(pattern: Pattern) -> dict[str, Any]:
@@ -216,7 +252,7 @@ def _check_possible(request: JobSpec, total: int, offers: Offers) -> int:
     if not total:
         return least
     if least > total:
-        raise InputError("node_count", least, f"at most {total}, which is all that the cluster has")
+        raise _too_many(request.rank_request, least, total)
     if least > total - len(set(request.specification.exclude)):
         accepted = f"at most {total - least} of {total} nodes, since the job needs {least}"
         raise InputError("specification.exclude", f"{len(set(request.specification.exclude))} nodes", accepted)

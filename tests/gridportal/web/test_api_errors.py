@@ -47,7 +47,7 @@ def refused(client, body, address="/api/jobs"):
         ),
         ({"requirements": {"min_cpu": 2}}, "requirements.min_cpu is 2; accepted is a number from 0 to 1."),
         ({"requirements": {"require": {"site": []}}}, "requirements.require.site is empty; accepted is a text."),
-        ({"pattern_graph": {}}, "pattern is empty; accepted is an object with the lists nodes and links."),
+        ({"pattern_graph": {}}, "pattern_graph is empty; accepted is an object with the lists nodes and links."),
     ],
 )
 def test_a_field_that_cannot_be_taken(client_as, application, address, changes, sentence):

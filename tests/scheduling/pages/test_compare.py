@@ -169,6 +169,18 @@ def test_rest_says_what_names_no_runs(client_as):
     assert "numbers of jobs" in answer.content.decode()
 
 
+def test_random_nodes_with_a_key_are_drawn_once(client_as, people, make_job):
+    job = make_job(people["user"], "succeeded", method="pattern")
+    client, where = client_as("user"), f"/api/jobs/{job.pk}/random-nodes"
+    first = client.post(where, headers={"Idempotency-Key": "once"})
+    again = client.post(where, headers={"Idempotency-Key": "once"})
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert (again.json()["id"], again.json()["seed"]) == (first.json()["id"], first.json()["seed"])
+    other = client.post(where, headers={"Idempotency-Key": "twice"})
+    assert (other.status_code, other.json()["id"] != first.json()["id"]) == (201, True)
+    assert other.json()["seed"] != first.json()["seed"]
+
+
 def test_one_click_submits_the_same_on_random_nodes_and_leads_to_both(client_as, people, make_job):
     job = make_job(people["user"], "succeeded", seed=3, requirements=Requirements(min_bandwidth=1e6, min_cpu=0.5))
     user = client_as("user")
