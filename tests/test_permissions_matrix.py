@@ -486,9 +486,9 @@ NAMES = sorted({name for name, _ in TABLE})
 def of_job(pk: int) -> dict[str, list[Any]]:
     """The arguments of the addresses of a job and of its first run."""
     names = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
-    of_run = {name for name in names if name.removeprefix("api-").startswith(("job-run", "job-file", "job-archive"))} - {
-        "api-job-run-list"
-    }
+    of_run = {
+        name for name in names if name.removeprefix("api-").startswith(("job-run", "job-file", "job-archive"))
+    } - {"api-job-run-list"}
     return {
         name: [pk, 1] if name in of_run else [pk]
         for name in names

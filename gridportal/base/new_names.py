@@ -1,4 +1,4 @@
-"""Which names something new may get: those that nobody takes for a number, a missing value or an option of a command."""
+"""Which names something new may get: none that is taken for a number, a missing value or an option of a command."""
 
 from __future__ import annotations
 

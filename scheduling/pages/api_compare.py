@@ -53,13 +53,15 @@ class CompareActions(viewsets.GenericViewSet[Job]):
     )
     @action(detail=True, methods=["post"], url_path="random-nodes", url_name="random-nodes")
     def random_nodes(self, request: Request, pk: str) -> Response:
-        """Submit the same on nodes drawn at random, as a job of the caller's, to compare both: 201, or 200 when this key has
-        already made it."""
+        """Submit the same on nodes drawn at random, as a job of the caller's, to compare both: 201, or 200 when this
+        key has already made it."""
         made, is_new = submit_with_random_nodes(caller(request), self.get_object(), idempotency_key(request))
         tasks.place_soon(made)
         shown = selectors.as_new(made)
         shown.explanation = messages(occupancy.explanation(made))  # type: ignore[attr-defined]
-        return Response(JobDetailSerializer(shown).data, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
+        return Response(
+            JobDetailSerializer(shown).data, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+        )
 
     def _job(self, pk: int) -> Job:
         return get_object_or_404(self.get_queryset(), pk=pk)

@@ -81,7 +81,9 @@ class RankRequest:
 
     def _check_agreement(self) -> None:
         if self.total > self.most:
-            accepted = f"at most {MOST // (self.nodes or 1)} on {self.nodes} nodes, for a job has at most {MOST:,} ranks"
+            accepted = (
+                f"at most {MOST // (self.nodes or 1)} on {self.nodes} nodes, for a job has at most {MOST:,} ranks"
+            )
             raise InputError("ranks_per_node", self.ranks_per_node, accepted)
         check_agreement(self.total, self.nodes, self.ranks_per_node)
 

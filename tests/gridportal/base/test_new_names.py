@@ -8,7 +8,9 @@ from gridportal.base.errors import InputError
 from gridportal.base.new_names import check_new_name
 
 
-@pytest.mark.parametrize("name", ["-1", "-x", "NaN", "nan", "Infinity", "1e5", "1.5", "None", "NULL", "true", "_", ".", ""])
+@pytest.mark.parametrize(
+    "name", ["-1", "-x", "NaN", "nan", "Infinity", "1e5", "1.5", "None", "NULL", "true", "_", ".", ""]
+)
 def test_what_is_read_as_a_value_is_no_name(name):
     with pytest.raises(InputError, match="accepted is a name that begins with a letter, a digit or _"):
         check_new_name("name", name)

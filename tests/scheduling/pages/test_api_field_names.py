@@ -18,9 +18,17 @@ def send(client, path, document, method="post"):
 @pytest.mark.parametrize(
     ("sent", "field", "sentence"),
     [
-        ({"ranks": 4, "pattern": "mesh-2d:3x3"}, "ranks", "ranks is 4; accepted is 9, the number of ranks of the pattern"),
+        (
+            {"ranks": 4, "pattern": "mesh-2d:3x3"},
+            "ranks",
+            "ranks is 4; accepted is 9, the number of ranks of the pattern",
+        ),
         ({"node_count": 4, "pattern": "mesh-2d:3x3"}, "node_count", "node_count is 4; accepted is 9"),
-        ({"ranks": 2, "pattern_graph": {"x": 1}}, "pattern_graph", "accepted is an object with the lists nodes and links"),
+        (
+            {"ranks": 2, "pattern_graph": {"x": 1}},
+            "pattern_graph",
+            "accepted is an object with the lists nodes and links",
+        ),
         ({"ranks": 2, "pattern_graph": GRAPH}, "pattern_graph.links[0].target", "is 9; accepted is a rank from 0 to 1"),
         ({"ranks": 2, "pattern_graph": {"nodes": [], "links": []}}, "pattern_graph.nodes", "is 0; accepted is"),
     ],
@@ -39,7 +47,9 @@ def test_more_ranks_than_nodes(client_as, application, fake_grid):
     assert send(client_as("user"), "/api/jobs", asked).json() == {"ranks": [sentence]}
 
 
-@pytest.mark.parametrize(("axes", "start"), [({"x": [1, 2]}, "sweep is 'x'; accepted is one of"), ({}, "sweep is empty")])
+@pytest.mark.parametrize(
+    ("axes", "start"), [({"x": [1, 2]}, "sweep is 'x'; accepted is one of"), ({}, "sweep is empty")]
+)
 def test_a_sweep(client_as, application, axes, start):
     answer = send(client_as("user"), "/api/sweeps", {"application": application.slug, "sweep": axes})
     assert answer.json()["sweep"][0].startswith(start)

@@ -244,7 +244,10 @@ def test_files_are_called_by_what_is_in_them_and_of_what_time(client_as: Any, ra
     assert name(f"/reports/report.pdf?tab=network&{november}") == "links-2025-11-01-to-2025-11-30.pdf"
     assert name(f"/reports/report.pdf?{november}") == "usage-report-2025-11-01-to-2025-11-30.pdf"
     hours = "start=2025-11-01T05:00&until=2025-11-01T17:00"
-    assert name(f"/reports/waiting/waiting.csv?{hours}") == "waiting-and-failures-waiting-2025-11-01-0500-to-2025-11-01-1700.csv"
+    assert (
+        name(f"/reports/waiting/waiting.csv?{hours}")
+        == "waiting-and-failures-waiting-2025-11-01-0500-to-2025-11-01-1700.csv"
+    )
     assert name(f"/reports/use.csv?{november}") == "skeletons-2025-11-01-to-2025-11-30.csv"
     assert name("/reports/use.csv") == "skeletons-all-time.csv"
 
