@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gridportal.base.reasons import Code
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.notices.core.letter import Letter
@@ -47,13 +48,21 @@ _TITLES: Mapping[NoticeKind, str] = {
     NoticeKind.REPORT: "Report {report}",
     NoticeKind.TEST: "This is a test",
 }
+#: What says of a job that ended well that its ranks did not work together.
+_STARTED_ODDLY = {
+    *(Code.START_SINGLETONS, Code.START_COPIES, Code.START_OTHER_MPI),
+    *(Code.START_INSIDE, Code.START_NO_PMI, Code.START_NONE),
+}
 _TEST = "Notices of GridPortal arrive here."
 
 
 def title(notice: Notice) -> str:
     """One line, without the reason."""
-    cancelled = notice.event is not None and notice.event.to_state == "cancelled"
-    words = "{job} was cancelled" if cancelled else _TITLES[NoticeKind(notice.kind)]
+    words = _TITLES[NoticeKind(notice.kind)]
+    if notice.event is not None and notice.event.to_state == "cancelled":
+        words = "{job} was cancelled"
+    elif notice.kind == NoticeKind.ENDED and notice.reason.code in _STARTED_ODDLY:
+        words = "{job} has ended, but was started oddly"
     rule = notice.alert.rule.name if notice.alert else ""
     project = notice.project.name if notice.project else ""
     report = notice.report.name if notice.report else ""

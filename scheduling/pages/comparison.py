@@ -12,6 +12,7 @@ from gridportal.web.templatetags.units import duration, percent, rate
 from scheduling.contracts.models import Contract
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
+from scheduling.messages import message
 from scheduling.pages.job_summary import asked_rows
 from scheduling.placing.selectors.trial_stories import trial
 from scheduling.runs import selectors
@@ -75,7 +76,13 @@ class ComparedRun:
     @property
     def has_result(self) -> bool:
         """Whether its times say how fast the program is there."""
-        return self.run is not None and self.run.state == JobState.SUCCEEDED and self.elapsed is not None
+        ended_well = self.run is not None and self.run.state == JobState.SUCCEEDED and self.elapsed is not None
+        return ended_well and not self.warning
+
+    @property
+    def warning(self) -> str:
+        """What is odd about how its ranks were started: then its times say nothing. Empty where nothing is."""
+        return message(self.run.start_reason) if self.run else ""
 
     @property
     def conditions(self) -> str:
@@ -178,6 +185,7 @@ def _times(each: ComparedRun) -> dict[str, str]:
         "from start to end": _seconds(each.elapsed),
         "program’s own time": _seconds(each.seconds),
         "check": _check(each.run),
+        "started oddly": each.warning or _NOTHING,
     }
 
 

@@ -42,7 +42,7 @@ def _alike(runs: Sequence[ComparedRun]) -> list[ComparedRun]:
 
 def reservations(runs: Sequence[ComparedRun], differs: Sequence[str]) -> list[str]:
     """What to keep in mind beside the finding."""
-    said = [f"{_start(each.name)} {_state(each)}." for each in runs if not each.has_result]
+    said = [_why_left_out(each) for each in runs if not each.has_result]
     found = [each for each in runs if each.has_result]
     alike, usable = _alike(found), len(found)
     if usable < 2:
@@ -59,6 +59,12 @@ def reservations(runs: Sequence[ComparedRun], differs: Sequence[str]) -> list[st
     return said
 
 
+def _why_left_out(each: ComparedRun) -> str:
+    if each.warning:
+        return f"{_start(each.name)} {_state(each)}, but its times do not count. {each.warning}"
+    return f"{_start(each.name)} {_state(each)}."
+
+
 def _missing(runs: Sequence[ComparedRun]) -> str:
     if any(not each.is_over for each in runs):
         return "Times can be compared once two of them have succeeded; this page follows them."
@@ -67,7 +73,8 @@ def _missing(runs: Sequence[ComparedRun]) -> str:
             "Nothing can be said of how nodes were chosen: no two of these runs have the same application, parameters, "
             "cluster and number of nodes."
         )
-    return "Times cannot be compared: fewer than two of them succeeded."
+    well = " with ranks that worked together" if any(each.warning for each in runs) else ""
+    return f"Times cannot be compared: fewer than two of them succeeded{well}."
 
 
 def _longer(each: ComparedRun, seconds: float, best: float) -> str:

@@ -60,6 +60,7 @@ class SweepJobSerializer(serializers.Serializer[Any]):
     state = serializers.CharField()
     values = serializers.DictField(help_text="Of each axis.")
     node_count = serializers.IntegerField()
+    warning = serializers.CharField(help_text="What is odd about how its ranks were started; empty: nothing.")
     figures = serializers.DictField(
         child=serializers.FloatField(),
         help_text="seconds by the program's own report, running from start to end, waiting, and what it reported.",
@@ -84,6 +85,7 @@ class SweepDetailSerializer(SweepSerializer):
                 "state": row.job.state,
                 "values": row.values,
                 "node_count": row.job.node_count,
+                "warning": row.warning,
                 "figures": row.figures,
             }
             for row in sweep_table(group).rows

@@ -15,6 +15,7 @@ from scheduling.jobs.core.sweep import RANKS, point_text
 from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.models import Job
 from scheduling.jobs.selectors import SEES_ALL
+from scheduling.messages import message
 from scheduling.pages.run_figures import figure_units, reported_figures
 from scheduling.runs.models import Run
 
@@ -26,11 +27,13 @@ _MOST_FIGURES = 12
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """One job. values: of each axis; figures: numbers by name, times in seconds, without what is not known yet."""
+    """One job. values: of each axis; figures: numbers by name, times in seconds, without what is not known yet;
+    warning: what is odd about how its ranks were started, empty where nothing is."""
 
     job: Job
     values: dict[str, Value]
     figures: dict[str, float]
+    warning: str = ""
 
     def cells(self, names: Sequence[str]) -> list[float | None]:
         """The figures of these names."""
@@ -71,14 +74,21 @@ class SweepTable:
         return [(label(name), unit) for name, unit in self.units.items()]
 
     def finding(self, figure: str) -> str:
-        """The lowest and the highest of a figure among the jobs that succeeded, in one sentence; empty without any."""
-        known = [row for row in self.rows if figure in row.figures and row.job.state == "succeeded"]
+        """The lowest and the highest of a figure among the jobs that succeeded, in one sentence; empty without any.
+        Jobs whose ranks were started oddly do not count."""
+        well = [row for row in self.rows if row.job.state == "succeeded" and not row.warning]
+        known = [row for row in well if figure in row.figures]
         if not known:
             return ""
         low, high = (choose(known, key=lambda row: row.figures[figure]) for choose in (min, max))
         ends = [f"{self._shown(row, figure)} ({point_text(row.values)}, job {row.job.pk})" for row in (low, high)]
         name = label(figure)
         return f"{name[:1].upper()}{name[1:]}: the lowest is {ends[0]}, the highest {ends[1]}."
+
+    @property
+    def warned(self) -> list[SweepRow]:
+        """The jobs whose ranks were started oddly."""
+        return [row for row in self.rows if row.warning]
 
     def _shown(self, row: SweepRow, figure: str) -> str:
         return f"{sig(row.figures[figure])} {self.units[figure]}".strip()
@@ -115,7 +125,8 @@ def _row(group: JobGroup, job: Job, runs: Sequence[Run]) -> SweepRow:
     reported = reported_figures(run.result) if run else {}
     numbers = {name: value for name, value in reported.items() if _is_number(value)}
     times = {"seconds": run.seconds if run else None, "running": _running(job, runs), "waiting": waiting}
-    return SweepRow(job, values, numbers | {name: value for name, value in times.items() if value is not None})
+    figures = numbers | {name: value for name, value in times.items() if value is not None}
+    return SweepRow(job, values, figures, message(run.start_reason) if run else "")
 
 
 def _running(job: Job, runs: Sequence[Run]) -> float | None:

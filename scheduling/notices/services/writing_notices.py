@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from gridportal.accounts.models import User
+from gridportal.base.reasons import Reason
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Announcement, JobEvent
 from scheduling.notices import selectors
@@ -70,10 +71,18 @@ def _write(pk: int) -> int:
     if not taken or event is None or not _is_worth_telling(event):
         return 0
     kind, job = BY_STATE[JobState(event.to_state)], event.job
-    about = {"job": job, "event": event, "reason": event.reason}
+    about = {"job": job, "event": event, "reason": _why(event)}
     # Who cancelled a job knows it.
     people = [(person, choice) for person, choice in selectors.listeners(job) if person.username != _by(event)]
     return sum(tell(person, kind, choice, **about) for person, choice in people)
+
+
+def _why(event: JobEvent) -> Reason:
+    """The reason of the step; of a job that ended well what is odd about how its ranks were started, if anything is."""
+    if event.to_state == JobState.SUCCEEDED:
+        last = event.job.runs.order_by("-number").only("start_reason").first()
+        return (last and last.start_reason) or event.reason
+    return event.reason
 
 
 def _by(event: JobEvent) -> str:

@@ -61,7 +61,7 @@ def sweep(request: HttpRequest, pk: int) -> HttpResponse:
 def sweep_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """A row for each job: its values, state, nodes and figures."""
     table = sweep_table(_visible(request, pk))
-    columns = ["job", *table.group.values_by_axis, "state", "node_count", *table.figures]
+    columns = ["job", *table.group.values_by_axis, "state", "node_count", *table.figures, "warning"]
     return csv_response(f"sweep-{pk}.csv", columns, _cells(table))
 
 
@@ -133,4 +133,5 @@ def _widest(group: JobGroup) -> str:
 
 def _cells(table: SweepTable) -> Iterator[list[object]]:
     for row, values, figures in table.lines:
-        yield [plain_cell(cell) for cell in (row.job.pk, *values, row.job.state, row.job.node_count, *figures)]
+        cells = (row.job.pk, *values, row.job.state, row.job.node_count, *figures, row.warning)
+        yield [plain_cell(cell) for cell in cells]

@@ -141,7 +141,7 @@ def test_the_page_has_all_jobs_and_draws_any_figure_over_any_parameter(client_as
 def test_the_csv_has_a_row_for_each_job(client_as, swept):
     lines = client_as("user").get(f"/sweeps/{swept.pk}.csv").getvalue().decode().splitlines()
     assert lines[0].startswith("job,klass,ranks,state,node_count,seconds,")
-    assert lines[0].endswith("mops")
+    assert lines[0].endswith("mops,warning")
     assert len(lines) == 5
     assert ",S,2,succeeded,2,10.0," in lines[1]
 
