@@ -93,21 +93,22 @@ def choose_elsewhere(
     planned: Sequence[PlannedMove] = (),
     *,
     anywhere: bool = False,
+    max_age: float | None = None,
 ) -> NodeChoice:
     """Where the job of a running `run` would go now, or what `nodes` are worth; nothing is reserved.
 
     On none of its own nodes where that is possible, unless `anywhere`. `ranks`: on how many, as many as before unless
-    told. `planned`: moves that count as made. Raises WaitsError where there are no such nodes now, InputError and
-    ImpossibleError where there never are.
+    told. `planned`: moves that count as made. `max_age`: seconds, as of a PlacementSnapshot. Raises WaitsError where
+    there are no such nodes now, InputError and ImpossibleError where there never are.
     """
     count = len(nodes) or ranks or len(run.placement.nodes)
     row = Continuation(job=run.job, source=run, nodes=list(nodes), ranks=count)
     try:
-        chosen = _choose(row, elsewhere=not nodes and not anywhere, planned=planned)
+        chosen = _choose(row, elsewhere=not nodes and not anywhere, planned=planned, max_age=max_age)
     except (WaitsError, ImpossibleError):
         if nodes or anywhere:
             raise
-        chosen = _choose(row, planned=planned)
+        chosen = _choose(row, planned=planned, max_age=max_age)
     placement = chosen.placement
     nodes_there, min_cpu = tuple(placement.nodes), placement.objective.min_cpu
     group, seen = placement.candidates[0], placement.measured_at
@@ -175,10 +176,16 @@ def _take_along(row: Continuation) -> bool:
     return advance(row.job, JobState.MOVING, expected=(JobState.STOPPED,), event={"actor": row.by}, reason=why)
 
 
-def _choose(row: Continuation, *, elsewhere: bool = False, planned: Sequence[PlannedMove] = ()) -> _Chosen:
+def _choose(
+    row: Continuation,
+    *,
+    elsewhere: bool = False,
+    planned: Sequence[PlannedMove] = (),
+    max_age: float | None = None,
+) -> _Chosen:
     """`elsewhere`: on none of the nodes where it runs."""
     job = row.job
-    snapshot = PlacementSnapshot(job.cluster)
+    snapshot = PlacementSnapshot(job.cluster, max_age)
     begun = time.perf_counter()
     spec, pattern = _spec(row)
     asked = replace(question(spec, pattern), time_budget=settings.PORTAL.time_budget)

@@ -41,12 +41,13 @@ _KEPT = 2.0
 class PlacementSnapshot:
     """One look at a cluster. Raises WaitsError with the reason when it does not answer.
 
-    `took`: the seconds that it waited for telemetry, and in which the network was made of that.
+    `took`: the seconds that it waited for telemetry, and in which the network was made of that. `max_age`: how many
+    seconds old a measurement may be; usually what placements go by, and none that a run has disturbed.
     """
 
-    def __init__(self, cluster: str) -> None:
+    def __init__(self, cluster: str, max_age: float | None = None) -> None:
         self.cluster = cluster
-        self.status, self.took = _measured(cluster)
+        self.status, self.took = _measured(cluster, max_age)
         self._made = time.monotonic()
         self._seen: dict[str, tuple[Occupancy, RankRequest, bool]] = {}
         self._ledger: Ledger | None = None
@@ -155,11 +156,12 @@ class Took(NamedTuple):
     information: float
 
 
-def _measured(cluster: str) -> tuple[NetworkStatus, Took]:
+def _measured(cluster: str, max_age: float | None) -> tuple[NetworkStatus, Took]:
     """The network, measured not too long ago, with the loads of this moment, and what that took."""
     begun = time.perf_counter()
     try:
-        sweeps.measure(cluster, max_age=0.0 if _disturbed(cluster) else settings.PORTAL.measure_max_age)
+        usual = 0.0 if _disturbed(cluster) else settings.PORTAL.measure_max_age
+        sweeps.measure(cluster, max_age=usual if max_age is None else max_age)
         sweeps.refresh_loads(cluster)
     except BackendError as error:
         raise WaitsError(silence_reason(cluster, str(error))) from error

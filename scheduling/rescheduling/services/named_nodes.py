@@ -23,6 +23,10 @@ from scheduling.rescheduling.models import MoveDecision
 from scheduling.rescheduling.services.job_elsewhere import running, there
 from scheduling.runs.models import Run
 
+#: How many seconds old the measurement may be by which such a move is weighed: nothing is reserved by it, and who
+#: decides does not wait for a sweep over a large network. When the nodes are reserved they are judged by new figures.
+_MOST_AGE = 600.0
+
 
 def check_named(nodes: Sequence[str], ranks: int | None) -> None:
     """Raises InputError where nothing is named."""
@@ -32,7 +36,9 @@ def check_named(nodes: Sequence[str], ranks: int | None) -> None:
 
 def figures_there(decision: MoveDecision, nodes: Sequence[str], ranks: int | None = None) -> dict[str, Any]:
     """The columns of a decision for other nodes or another number of ranks, which somebody has named; without nodes the
-    portal chooses them. Raises InputError where they cannot be."""
+    portal chooses them. By what was measured last, up to ten minutes ago, with the loads of now.
+
+    Raises InputError where they cannot be."""
     run = running(decision.job)
     check_named(nodes, ranks)
     contract = promises.contract_of(run)
@@ -69,7 +75,7 @@ def _choice_of(run: Run, asked: Target) -> NodeChoice:
         raise InputError("nodes", " ".join(nodes), "other nodes than those where the job runs")
     field, typed = ("nodes", " ".join(nodes)) if nodes else ("ranks", str(asked.ranks))
     try:
-        return choose_elsewhere(run, nodes=nodes, ranks=asked.ranks)
+        return choose_elsewhere(run, nodes=nodes, ranks=asked.ranks, max_age=_MOST_AGE)
     except WaitsError as error:
         accepted = "nodes that are free and take jobs" if nodes else "a number for which nodes are free"
         raise InputError(field, typed, accepted) from error

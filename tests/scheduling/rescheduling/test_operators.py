@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from django.contrib.auth.models import Group, Permission
+from django.utils import timezone
 from typer.testing import CliRunner
 
 from gridportal.base.errors import ConflictError, InputError
 from gridportal.web.long_answers import MOST, long_answer
+from monitoring.clusters.models import Cluster
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.commands import move_commands
@@ -23,6 +25,7 @@ from scheduling.rescheduling.services import deciding, dry_runs, named_nodes
 from scheduling.rescheduling.services.dry_runs import dry_run
 from scheduling.rescheduling.services.rescheduler import reschedule
 from scheduling.runs.phase_models import PhaseReport
+from tests.fake_grid import FakeGrid
 from tests.scheduling.checkpoints import stoppable_jobs as stoppable
 from tests.scheduling.rescheduling.proposals import propose
 from tests.scheduling.rescheduling.test_pages import words
@@ -60,7 +63,7 @@ def test_an_operator_takes_another_count_and_the_gain_is_computed_first(
     operator, address = client_as("operator"), f"/migrations/{proposal.pk}/elsewhere"
     with patch.object(named_nodes, "decision_there", side_effect=AssertionError("the page waits for the figures")):
         page = words(operator.get(address, {"ranks": "1"}))
-    assert "is being worked out by new figures" in page
+    assert "is being worked out by the newest figures" in page
     assert f'hx-get="{address}?ranks=1"' in page
     figures = words(operator.get(address, {"ranks": "1"}, headers={"HX-Request": "true"}))
     assert f"Move job {job.pk} there instead" in figures
@@ -72,6 +75,35 @@ def test_an_operator_takes_another_count_and_the_gain_is_computed_first(
     reschedule()
     move = job.continuations.get()
     assert (move.ranks, move.nodes) == (1, decided.nodes)
+
+
+def test_named_nodes_are_weighed_by_the_last_measurement_and_reserved_by_a_new_one(
+    client_as: Any, people: Any, slow_job: Slow, fake_grid: FakeGrid
+) -> None:
+    job = slow_job()
+    reschedule()
+    proposal = decision_of(job)
+
+    def sweeps_of(work: Callable[[], Any], age: float) -> int:
+        measured = timezone.now() - timedelta(seconds=age)
+        Cluster.objects.filter(name="grid").update(measured_at=measured)
+        before = fake_grid.asked.count("probe")
+        work()
+        return fake_grid.asked.count("probe") - before
+
+    def look() -> str:
+        asked, htmx = {"nodes": " ".join(proposal.nodes)}, {"HX-Request": "true"}
+        return words(client_as("operator").get(f"/migrations/{proposal.pk}/elsewhere", asked, headers=htmx))
+
+    def override() -> None:
+        deciding.override(people["operator"], proposal, proposal.nodes, "known to be good")
+
+    assert sweeps_of(look, 660.0) == 1
+    assert sweeps_of(look, 500.0) == 0
+    assert sweeps_of(override, 500.0) == 0
+    reschedule()
+    assert sweeps_of(lambda: stoppable.look(job), 500.0) == 1
+    assert job.continuations.get().nodes == proposal.nodes
 
 
 def test_what_cannot_be_is_said_before_anything_is_stopped(people: Any, slow_job: Slow) -> None:
