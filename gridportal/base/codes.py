@@ -188,6 +188,7 @@ class Code(StrEnum):
     START_INSIDE = "start_inside", "ranks", "inside", "launcher"
     START_NO_PMI = "start_no_pmi", "mpi", "launcher"
     START_NONE = "start_none", "launcher"
+    START_NOT_SEEN = "start_not_seen", "since", "inside"  # while it runs; `inside`: what its script calls itself
     # the same of a program that somebody brings, before it has run
     LINKED_OTHERWISE = "linked_otherwise", "mpi", "launcher"
     STARTS_RANKS_ITSELF = "starts_ranks_itself", "launcher"

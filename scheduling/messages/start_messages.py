@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gridportal.base.name_lists import all_listed
 from gridportal.base.reasons import Code
+from scheduling.messages.parts import minute
 from scheduling.messages.registry import plain, says
 
 _REMEDY = "Choose the MPI that it was built with, so that its own launcher starts it."
@@ -66,6 +67,17 @@ def _(launcher: str) -> str:
     return (
         f"{launcher} could not start the ranks on their nodes, so the program has not run. Where its words have "
         "--mpi=pmix, Slurm may lack that plugin: take the launcher of the program's own MPI instead."
+    )
+
+
+@says(Code.START_NOT_SEEN)
+def _(since: str, inside: str) -> str:
+    seen = f"No rank has been seen to start MPI since {minute(since)}."
+    if not inside:
+        return seen
+    return (
+        f"{seen} Its program is a script that calls {inside} itself, and it was started once for each rank: each may "
+        f"wait for nodes that the others have. If so, cancel it. {_BATCH}"
     )
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from gridportal.accounts.list_pages import LISTS
 from gridportal.accounts.models import User
 from gridportal.base import rank_places
-from gridportal.base.reasons import Code
+from gridportal.base.reasons import NOTHING, Code
 from gridportal.web.templatetags.units import ran
 from monitoring.clusters import selectors as clusters_selectors
 from scheduling.checkpoints.selectors import move_story
@@ -52,6 +52,7 @@ from scheduling.rescheduling.decision_messages import DecisionRow, decision_rows
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
+from scheduling.runs.services import start_check
 from scheduling.skeletons.charts import predicted_times as trial_chart
 
 LAST_LINES = 12
@@ -87,6 +88,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "ranks": _ranks(placement, run) if run else [],
         "rank_places": _rank_places(placement),
         "figures": _figures(run),
+        "not_begun": start_check.not_begun(run, now) if run else NOTHING,
         "script": run.script if run else "",
         "last_lines": last_lines,
         "quoted_lines": _quoted_lines(job, last_lines),
@@ -179,6 +181,7 @@ def run_story(run: Run) -> dict[str, Any]:
         "ranks": _ranks(run.placement, run),
         "rank_places": _rank_places(run.placement),
         "figures": _figures(run),
+        "not_begun": start_check.not_begun(run, timezone.now()),
         "script": run.script,
         "log": runs_selectors.log_tail(run, done=over),
         "phases": summary,

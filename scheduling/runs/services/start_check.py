@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from gridportal.base import run_directory, run_files, run_listing
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import GridPortalError
-from gridportal.base.reasons import NOTHING, Reason
+from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import RunFileError
 from scheduling.jobs.core import launcher
 from scheduling.jobs.core.linked_mpi import launcher_name, linked_mpi, started_inside
@@ -29,6 +30,8 @@ from scheduling.runs.services.paths import runs_home
 
 log = logging.getLogger(__name__)
 _MOST_NOTE = 512
+#: Seconds after which somebody asks why no rank has begun MPI. Programs call it first of all.
+_PATIENCE = 60.0
 
 
 def noting_prefix(job: Job | JobSpec, cluster: Cluster, argv: Sequence[str], directory: str) -> tuple[str, ...]:
@@ -76,6 +79,18 @@ def start_reason(run: Run, argv: Sequence[str]) -> Reason:
     return _told_by_log(run, argv) or _told_by_file(run.job.application, ranks, argv)
 
 
+def not_begun(run: Run, now: datetime) -> Reason:
+    """That no rank of a running `run` was seen to begin MPI, though the library that sees it is loaded; NOTHING in its
+    first minute, once it has reported progress, and where nobody would know."""
+    if run.state != RunState.RUNNING or run.started_at is None or run.job.ranks < 2 or run.job.trace:
+        return NOTHING
+    waited = (now - run.started_at).total_seconds() >= _PATIENCE and not run.progress_offset
+    if not waited or world_library.FOLDER_VARIABLE not in run.script or any(_notes(Path(run.run_dir))):
+        return NOTHING
+    inside = started_inside(program_file.content(run.job.application))
+    return Reason.of(Code.START_NOT_SEEN, since=run.started_at.isoformat(), inside=inside)
+
+
 def none_started(run: Run, argv: Sequence[str]) -> Reason:
     """That srun started no rank, by its log: it may end with 0 all the same. NOTHING for another launcher."""
     return started_worlds.none_started(log_end(run), argv) if launcher_name(argv).startswith("srun") else NOTHING
@@ -96,11 +111,19 @@ def _told_by_file(application: Application, ranks: int, argv: Sequence[str]) -> 
 
 def _worlds(directory: Path, ranks: int) -> Iterator[World]:
     """What processes noted; of more than there are ranks nothing is said."""
+    names = _notes(directory)
     try:
-        entries = run_listing.list_folder(directory, run_files.WORLDS).entries
-        for entry in entries if len(entries) <= ranks else ():
-            part = run_directory.read_part(directory, f"{run_files.WORLDS}/{entry.name}", 0, _MOST_NOTE)
+        for name in names if len(names) <= ranks else ():
+            part = run_directory.read_part(directory, f"{run_files.WORLDS}/{name}", 0, _MOST_NOTE)
             if world := World.read(part.data.decode(errors="replace").strip()):
                 yield world
     except (RunFileError, OSError):
-        return  # none was noted, or somebody put something else there
+        return  # somebody put something else there
+
+
+def _notes(directory: Path) -> list[str]:
+    """The names of the files that processes left; none also where somebody put something else there."""
+    try:
+        return [entry.name for entry in run_listing.list_folder(directory, run_files.WORLDS).entries]
+    except (RunFileError, OSError):
+        return []

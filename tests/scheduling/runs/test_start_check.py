@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
@@ -76,6 +78,50 @@ def test_copies_that_called_no_mpi_are_told_where_they_ended_well(run, client_as
     assert (said in markup(client_as("user").get(f"/jobs/{run.job_id}/"))) == told
     answer = client_as("user").get(f"/api/jobs/{run.job_id}/runs/1/").json()
     assert (answer["start_reason_code"], said in answer["start_reason"]) == (("start_no_mpi" if told else "none"), told)
+
+
+def running(make_job, people, folder: Path, **columns: object) -> Run:
+    """One of four ranks that has run for five minutes, with the library that sees MPI begin."""
+    run = make_job(people["user"], "running", ranks=4).runs.get()
+    values = {
+        "run_dir": str(folder),
+        "script": "env GRIDPORTAL_WORLDS=/run/mpi-worlds sh",
+        "started_at": timezone.now() - timedelta(minutes=5),
+        **columns,
+    }
+    Run.objects.filter(pk=run.pk).update(**values)
+    run.refresh_from_db()
+    return run
+
+
+def test_a_run_in_which_no_rank_begins_mpi_says_so_while_it_runs(make_job, people, client_as, tmp_path, public_folder):
+    run = running(make_job, people, tmp_path)
+    said = f"No rank has been seen to start MPI since {run.started_at:%H:%M} UTC."
+    for address in (f"/jobs/{run.job_id}/", f"/jobs/{run.job_id}/runs/1/"):
+        page = markup(client_as("user").get(address))
+        assert said in page
+        assert "script that calls" not in page
+    script = public_folder / "wrap"
+    script.write_text("#!/bin/sh\nexec mpirun -n 4 ./solver\n")
+    run.job.application.command = [str(script)]
+    run.job.application.save()
+    assert "a script that calls mpirun itself" in markup(client_as("user").get(f"/jobs/{run.job_id}/"))
+    note(run, "4 pmi x")
+    assert "No rank has been seen" not in markup(client_as("user").get(f"/jobs/{run.job_id}/"))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"started_at": timezone.now() + timedelta(minutes=1)},
+        {"script": "mpiexec"},
+        {"progress_offset": 9},
+        {"state": "succeeded"},
+    ],
+)
+def test_where_nobody_can_know_a_running_run_says_nothing(make_job, people, tmp_path, columns):
+    run = running(make_job, people, tmp_path, **columns)
+    assert start_check.not_begun(run, timezone.now()) == NOTHING
 
 
 def test_a_program_whose_copies_ended_well_has_been_tried(run):
