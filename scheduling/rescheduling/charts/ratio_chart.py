@@ -53,13 +53,24 @@ def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: dat
             *([_marks(calls)] if calls else []),
         ],
         "layout": {
-            "showlegend": True,
-            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
+            "showlegend": False,  # it stands below as text, which finds its lines itself
             "xaxis": {"title": {"text": story.main_phase}, "showgrid": False},
             "yaxis": {"title": {"text": "actual / promised"}, "rangemode": "tozero"},
-            "margin": {"l": 52, "r": 8, "t": 56, "b": 40},
+            "margin": {"l": 52, "r": 8, "t": 16, "b": 40},
         },
     }
+
+
+def legend(story: ContractStory, rows: Sequence[JudgedReport], until: datetime) -> list[tuple[str, str, str]]:
+    """What each line and mark is: its colour, how it is drawn (dashed, dotted, solid, mark), and in words."""
+    marks = [("--risk", "mark", "call to the rescheduler")] if _calls(story, rows, until) else []
+    return [
+        ("--risk", "dashed", "upper limit"),
+        ("--wait", "dotted", "lower limit"),
+        ("--ink", "solid", "average so far"),
+        ("--accent", "solid", f"each {story.main_phase}"),
+        *marks,
+    ]
 
 
 def _slow_since(rows: Sequence[JudgedReport], upper: float) -> list[JudgedReport]:
@@ -92,7 +103,8 @@ def _limits_at(story: ContractStory, moment: float) -> Limits:
 def _line(name: str, at: list[int], values: list[float], token: str, dash: str, shape: str = "hv") -> dict[str, Any]:
     return {
         "type": "scatter",
-        "mode": "lines",
+        "mode": "lines" if len(at) > 1 else "markers",  # one point makes no line
+        "marker": {"color": token, "symbol": "line-ew-open", "size": 14},
         "name": name,
         "x": at,
         "y": [round(each, 4) for each in values],

@@ -125,6 +125,7 @@ def _why_now(decision: MoveDecision) -> dict[str, Any]:
     return {
         "why_finding": ratio_chart.finding(story, rows, decision.average),
         "ratio_figure": ratio_chart.figure(story, rows, decision.created_at),
+        "ratio_legend": ratio_chart.legend(story, rows, decision.created_at),
         "why_facts": [*_work(decision, story, rows), *_data_age(decision)],
         "adjustments": [each for each in story.adjustments if each.at <= decision.created_at.timestamp()],
     }

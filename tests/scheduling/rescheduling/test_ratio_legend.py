@@ -1,0 +1,47 @@
+"""The legend of the ratios that led to a weighing: text below the chart, which finds its lines itself."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from scheduling.contracts.core.limits import Limits
+from scheduling.contracts.core.outlook import Standing
+from scheduling.contracts.models import Contract, ContractCall
+from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport
+from scheduling.rescheduling.charts import ratio_chart
+
+AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LIMITS = Limits(lower=0.7, upper=2.0)
+
+
+def story(*calls: ContractCall) -> ContractStory:
+    return ContractStory(
+        contract=Contract(),
+        promised=None,
+        standing=Standing.SLOW,
+        closed=False,
+        given=LIMITS,
+        limits=LIMITS,
+        average=2.4,
+        quiet=1.0,
+        view=None,
+        rows=(),
+        main_phase="a_step_with_a_long_name",
+        reports=tuple(JudgedReport(place, AT.timestamp() + place, 1.0, 2.4) for place in range(1, 9)),
+        adjustments=(),
+        calls=calls,
+    )
+
+
+@pytest.mark.parametrize("calls", [(), (ContractCall(at=AT + timedelta(seconds=5)),)])
+def test_each_line_and_mark_has_its_words_below_the_chart(calls: tuple[ContractCall, ...]) -> None:
+    shown, until = story(*calls), AT + timedelta(seconds=30)
+    rows = ratio_chart.reports_until(shown, until)
+    figure = ratio_chart.figure(shown, rows, until)
+    assert figure is not None
+    drawn = {(trace["name"], (trace.get("line") or trace["marker"])["color"]) for trace in figure["data"]}
+    assert {(words, colour) for colour, _, words in ratio_chart.legend(shown, rows, until)} == drawn
+    assert len(drawn) == 4 + len(calls)
+    assert figure["layout"]["showlegend"] is False
