@@ -94,6 +94,8 @@ class Code(StrEnum):
     STARTED_WITHOUT = "started_without", "checkpoint", "nodes", "ranks"
     MOVE_REFUSED = "move_refused", "why"
     HOURS_DENIED = "hours_denied"
+    NOBODY_DECIDED = "nobody_decided"
+    RUN_IS_OVER = "run_is_over"
     NOT_STOPPED = "not_stopped", "text"
     STOPS_TOO_SLOWLY = "stops_too_slowly", "seconds"
     PUT_BACK_MEANWHILE = "put_back_meanwhile"

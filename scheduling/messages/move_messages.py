@@ -18,6 +18,8 @@ plain(
     {
         Code.PUT_BACK_MEANWHILE: "Its cluster put it back into the queue before it had stopped; it is not asked again.",
         Code.ENDED_MEANWHILE: "The program came to its end before it stopped.",
+        Code.NOBODY_DECIDED: "Nobody decided in time, so the job stays where it is.",
+        Code.RUN_IS_OVER: "The run that it would have moved does not run any more.",
     }
 )
 

@@ -17,6 +17,7 @@ from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.dates import utc_text
 from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.services.advance import advance
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.models import MoveDecision
@@ -61,7 +62,8 @@ def expire_proposals() -> int:
     rows = MoveDecision.objects.filter(state=DecisionState.PROPOSED).annotate(runs_still=Exists(running))
     for decision in rows.select_related("job"):
         late = _is_late(decision, now)
-        if (late or not decision.runs_still) and advance(decision, DecisionState.EXPIRED):
+        reason = Reason.of(Code.NOBODY_DECIDED if decision.runs_still else Code.RUN_IS_OVER)
+        if (late or not decision.runs_still) and advance(decision, DecisionState.EXPIRED, event={"reason": reason}):
             count += 1
             if late:
                 telling_contracts.tell_contract(decision)
