@@ -98,7 +98,8 @@ def asked_rows(job: Job, *, names_files: bool) -> list[tuple[str, str]]:
     plain = {name: getattr(job, name) for name in COLUMNS if name not in SHOWN_ELSEWHERE}
     rows += [(name, f"cannot be read: {why}") for name, why in job.unreadable.items()]
     rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]
-    return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
+    seed = "seed of the selection" if "seed" in job.parameters else "seed"
+    return [*rows, (seed, str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
 
 
 def _inputs_asked(job: Job, names_files: bool) -> list[tuple[str, str]]:

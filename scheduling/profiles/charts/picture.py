@@ -163,7 +163,8 @@ def finding(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> s
         if len(candidate.nodes) == 1:
             return "A single rank: no link can slow this job."
         if len(set(candidate.nodes)) == 1:
-            return f"All {len(candidate.nodes)} ranks are on {candidate.nodes[0]}: no link can slow this job."
+            who = "Both" if len(candidate.nodes) == 2 else f"All {len(candidate.nodes)}"
+            return f"{who} ranks are on {candidate.nodes[0]}: no link can slow this job."
         silent = "No pair of ranks talks, so no link can slow this job."
         return "Every pair has what it needs." if candidate.edges else silent
     worst = candidate.bottleneck.pair

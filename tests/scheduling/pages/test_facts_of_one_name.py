@@ -1,0 +1,23 @@
+"""Two facts of a job never have one name on its page, and two ranks are not "all"."""
+
+from __future__ import annotations
+
+from scheduling.jobs.core.candidates import CandidateGroup
+from scheduling.pages.job_summary import asked_rows
+from scheduling.profiles.charts import picture
+
+
+def test_the_seed_of_a_program_is_not_that_of_the_selection(make_job, people):
+    job = make_job(people["user"], "queued", parameters={"class": "S", "seed": 7}, seed=3)
+    found = dict(asked_rows(job, names_files=True))
+    assert (found["seed"], found["seed of the selection"]) == ("7", "3")
+    plain = make_job(people["user"], "queued", parameters={"class": "S"}, seed=3)
+    assert dict(asked_rows(plain, names_files=True))["seed"] == "3"
+
+
+def test_two_ranks_on_one_node_are_both_there():
+    sentences = [picture.finding(CandidateGroup(("n1",) * ranks), {}) for ranks in (2, 3)]
+    assert sentences == [
+        "Both ranks are on n1: no link can slow this job.",
+        "All 3 ranks are on n1: no link can slow this job.",
+    ]
