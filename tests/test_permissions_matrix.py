@@ -135,7 +135,7 @@ TABLE = {
     ("skeleton-build", "POST"):          "302 403 403 302 403 302",
     ("application-new", "GET"):          "302 403 403 403 403 200",
     ("application-new", "POST"):         "302 403 403 403 403 422",
-    ("application-try-patterns", "POST"): "302 403 403 403 403 200",
+    ("application-try-patterns", "POST"): "302 200 200 200 403 200",
     ("application-edit", "GET"):         "302 403 403 403 403 200",
     ("application-edit", "POST"):        "302 403 403 403 403 422",
     ("own-program-new", "GET"):          "302 200 200 200 403 200",

@@ -25,6 +25,7 @@ from scheduling.jobs.models import Application
 from scheduling.jobs.services import own_programs
 from scheduling.jobs.services.own_programs import ProgramRequest
 from scheduling.pages import selectors
+from scheduling.pages.application_serializers import OutputPatternsDocument
 from scheduling.pages.serializers import JobSerializer
 from scheduling.pages.warning_fields import WarningSerializer, warning_documents
 from scheduling.placing.services import program_test
@@ -48,6 +49,7 @@ class OwnProgramSerializer(WordedSerializer):
     parameters = serializers.ListField(child=serializers.DictField(), required=False)
     environment = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
     modules = serializers.ListField(child=serializers.CharField(), required=False)
+    output_patterns = OutputPatternsDocument(required=False, help_text="As an application has them.")
     pattern = serializers.CharField(required=False, allow_blank=True, max_length=60)
     ranks = serializers.DictField(required=False)
     enabled = serializers.BooleanField(required=False)
@@ -188,6 +190,7 @@ def program_document(application: Application) -> dict[str, Any]:
         "environment": application.environment,
         "modules": application.modules,
         "pattern": application.pattern,
+        "output_patterns": application.output_patterns.document(),
         "ranks": application.ranks,
         "enabled": application.enabled,
     }

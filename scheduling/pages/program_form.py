@@ -18,6 +18,7 @@ from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import OwnProgram
 from scheduling.jobs.services.own_programs import ProgramRequest
 from scheduling.pages.form_messages import beside
+from scheduling.pages.output_fields import OutputFields, from_patterns
 
 _TYPES = [
     ("int", "whole number"),
@@ -29,6 +30,12 @@ _TYPES = [
 _PLAIN = {"spellcheck": "false", "autocomplete": "off"}
 #: Ranks of the command lines that are shown.
 _SHOWN_RANKS = 4
+#: Short enough for a narrow page; what each does stands below the field.
+_STARTED_AS = {
+    ProgramKind.MPI.value: "MPI program or script",
+    ProgramKind.PYTHON.value: "Python program with mpi4py",
+    ProgramKind.BATCH.value: "Batch script",
+}
 _DOES = {
     ProgramKind.MPI: "starts the program once for each rank, on the nodes of the job",
     ProgramKind.PYTHON: "the same for a file in Python that imports mpi4py",
@@ -89,7 +96,7 @@ def _listed(choices: Sequence[object]) -> str:
 ParameterRows = forms.formset_factory(ParameterRow, extra=2, max_num=50)
 
 
-class ProgramForm(WordedForm):
+class ProgramForm(OutputFields):
     """What a person says of a program of their own."""
 
     name = forms.CharField(max_length=120, help_text="As you and those you share it with shall see it.")
@@ -116,7 +123,7 @@ class ProgramForm(WordedForm):
     )
     kind = forms.ChoiceField(
         label="Started as",
-        choices=[(kind.value, kind.label) for kind in ProgramKind],
+        choices=list(_STARTED_AS.items()),
         initial=ProgramKind.MPI.value,
         help_text="A batch script finds its nodes in the environment: mpiexec, mpirun and, on Slurm, srun take them "
         "from there. $SLURM_NTASKS is the number of ranks.",
@@ -208,6 +215,7 @@ class ProgramForm(WordedForm):
             environment=given.get("environment") or {},
             modules=given.get("modules") or [],
             pattern=given.get("pattern", ""),
+            output_patterns=self.output_patterns.document(),
             ranks={name: value for name, value in limits.items() if value} or self._rank_choices(),
             enabled=self._application.enabled if self._application else True,
         )
@@ -249,6 +257,7 @@ def from_program(application: Application) -> dict[str, Any]:
         "environment": "\n".join(f"{name}={value}" for name, value in application.environment.items()),
         "modules": " ".join(application.modules),
         "description": application.description,
+        **from_patterns(application.output_patterns),
     }
 
 

@@ -15,6 +15,7 @@ from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, InputError, SeveralInputsError
 from gridportal.base.held_row import hold
 from scheduling.jobs.core import program_start
+from scheduling.jobs.core.output_patterns import OutputPatterns
 from scheduling.jobs.core.program_start import ProgramKind
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import ApplicationShare, OwnProgram
@@ -43,6 +44,7 @@ class ProgramRequest:
     environment: Mapping[str, str] = field(default_factory=dict)
     modules: Sequence[str] = ()
     pattern: str = ""
+    output_patterns: Mapping[str, object] = field(default_factory=dict)
     ranks: Mapping[str, object] = field(default_factory=dict)
     enabled: bool = True
 
@@ -92,7 +94,7 @@ def _fill(application: Application, program: OwnProgram, asked: ProgramRequest) 
         setattr(application, name, getattr(asked, name))
     application.parameters, application.modules = [dict(each) for each in asked.parameters], list(asked.modules)
     application.environment, application.ranks = dict(asked.environment), dict(asked.ranks)
-    for step in (_fill_source, _fill_start):
+    for step in (_fill_source, _fill_start, _fill_patterns):
         try:
             step(application, program, asked)
         except InputError as error:
@@ -124,6 +126,10 @@ def _fill_start(application: Application, program: OwnProgram, asked: ProgramReq
     application.mpi = program_start.MPIS[mpi][0]
     application.launcher = program_start.launcher_of(kind, mpi)
     application.command = program_start.command(kind, program.path, asked.arguments)
+
+
+def _fill_patterns(application: Application, _: OwnProgram, asked: ProgramRequest) -> None:
+    application.output_patterns = OutputPatterns.read(asked.output_patterns)
 
 
 def _plain_name(file_name: str) -> str:

@@ -44,6 +44,7 @@ from scheduling.pages.program_form import (
     starts,
 )
 from scheduling.pages.submitters import require_submitter
+from scheduling.pages.views.sample_output import past_jobs
 from scheduling.placing.services import program_test
 from scheduling.runs.services.program_warnings import program_warnings
 
@@ -276,6 +277,8 @@ def _page(
         "application": _stored(application),
         "program_clusters": clusters_for_programs(),
         "starts": starts(),
+        "past_jobs": past_jobs(request, application),
+        "sample": request.POST.get("sample", ""),
     }
     return render(request, "scheduling/own_program.html", context, status=status)
 

@@ -32,6 +32,12 @@ def past_jobs(request: HttpRequest, application: Application | None) -> list[Job
     return list(over.filter(runs__isnull=False).distinct().order_by("-id")[:_OFFERED])
 
 
+def check_may_try(request: HttpRequest) -> None:
+    """Raises PermissionDenied for who may neither register applications nor bring a program."""
+    if not request.user.has_perm("scheduling.submit_job"):
+        check_may_register(request)
+
+
 def check_may_register(request: HttpRequest) -> None:
     """Raises PermissionDenied where this person may not register applications or change them."""
     if not request.user.has_perm("scheduling.register_application"):
@@ -41,7 +47,7 @@ def check_may_register(request: HttpRequest) -> None:
 @require_POST
 def try_patterns(request: HttpRequest) -> HttpResponse:
     """What the patterns of the form find in the pasted text, else in the log of the chosen job; nothing is written."""
-    check_may_register(request)
+    check_may_try(request)
     form = OutputFields(request.POST)
     form.is_valid()
     text, job = request.POST.get("sample", ""), _job(request)
