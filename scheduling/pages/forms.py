@@ -51,11 +51,11 @@ REQUIREMENTS = frozenset(
     ]
 )
 METHODS = [
-    ("pattern", "pattern: the pairs that talk get the best paths"),
-    ("balanced", "balanced: processors and network weighed together"),
-    ("communication", "communication: the best network between all nodes"),
-    ("compute", "compute: the least loaded nodes"),
-    ("random", "random: any nodes, for comparison"),
+    ("pattern", "pattern: best paths for pairs that talk"),
+    ("balanced", "balanced: processors and network"),
+    ("communication", "communication: best network of all"),
+    ("compute", "compute: least loaded nodes"),
+    ("random", "random: any nodes, to compare"),
 ]
 SPECIFIED = frozenset({"specification", "pins", "exclude"})
 # Where an error of the services belongs in this form.

@@ -75,7 +75,7 @@ def _ranks(application: Application, sizes: Mapping[str, int]) -> forms.Field:
             required=False,
             coerce=int,
             empty_value=None,
-            choices=[("", "from nodes and ranks per node"), *((number, str(number)) for number in limits["choices"])],
+            choices=[("", "from the nodes"), *((number, str(number)) for number in limits["choices"])],
             initial=first,
             help_text=help_text,
             error_messages={"invalid_choice": f"Enter {ranks.accepted(limits)}."},
