@@ -61,5 +61,14 @@ def hours_text(hours: float) -> str:
     return f"{hours:.{4 if size < 0.00095 else 3}f}"
 
 
+def figure_text(value: float, digits: int = 2) -> str:
+    """A figure for people: with so many digits behind the point, and whole from a thousand on, where nobody reads more.
+
+    >>> figure_text(0.3384, 3), figure_text(4), figure_text(56.25), figure_text(10798.0), figure_text(-1234.5)
+    ('0.338', '4.00', '56.25', '10,798', '-1,234')
+    """
+    return f"{value:,.{0 if abs(value) >= 1000 else digits}f}"
+
+
 def _digits(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

@@ -18,6 +18,7 @@ class Figure(NamedTuple):
 
 
 SECONDS = "seconds"
+_DIGITS = 4
 HEADS = (
     Head("figure", "Figure"),
     Head("now", "This time", Cell.FIGURE),
@@ -31,16 +32,21 @@ def compared(now: Sequence[Figure], then: Sequence[Figure], before: Range) -> Se
     earlier = {figure.name: figure.value for figure in then}
     values = tuple(_row(figure, earlier.get(figure.name)) for figure in now)
     until = f"{before.begin:%Y-%m-%d %H:%M} to {before.until:%Y-%m-%d %H:%M} UTC"
-    note = f"The time before: as long, {until}."
+    note = f"The time before is as long: {until}."
     finding = _finding(now[0].name, now[0].value, earlier.get(now[0].name))
     return Section("compared", "Against the time before", finding, HEADS, values, note)
 
 
 def _row(figure: Figure, then: float | None) -> tuple[Any, ...]:
-    pair = (figure.value, then)
+    pair = _rounded(figure.value), _rounded(then)
     if figure.unit == SECONDS:
         pair = _seconds(figure.value), _seconds(then)
     return FigureName(figure.name, figure.unit), *pair, change(figure.value, then)
+
+
+def _rounded(value: float | None) -> float | None:
+    """With so many digits as a reader can use, for other programs, too."""
+    return round(value, _DIGITS) if isinstance(value, float) else value
 
 
 def _seconds(value: float | None) -> Seconds | None:
@@ -56,8 +62,8 @@ def _finding(name: str, now: float | None, then: float | None) -> str:
     if now is None or then is None:
         return f"{name.removesuffix(', %')} cannot be compared: one of the two times has no such figure."
     words, share = name[:1].lower() + name[1:], name.removesuffix(", %")
-    figures = f"{figure_text(now)} {words} after {figure_text(then)} in as long a time before"
+    figures = f"{figure_text(now)} {words} after {figure_text(then)} in the time before"
     if share != name:
-        figures = f"{share}: {figure_text(now)} % after {figure_text(then)} % in as long a time before"
+        figures = f"{share}: {figure_text(now)} % after {figure_text(then)} % in the time before"
     part = change(now, then)
     return f"{figures}." if part is None else f"{figures}: {abs(part):,.0f} % {'more' if part >= 0 else 'less'}."

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from gridportal.base.rates import hours_text
+from gridportal.base.rates import figure_text, hours_text
 
 register = template.Library()
 
@@ -116,6 +116,12 @@ def node_hours(seconds: float) -> str:
 def hours(value: float) -> str:
     """Hours with two digits, of few ones with more."""
     return hours_text(value)
+
+
+@register.filter
+def figure(value: float | None, digits: int = 2) -> str:
+    """Seconds, ratios and the like with as many digits as count, as all pages write them."""
+    return NOTHING if value is None or value == "" else figure_text(float(value), digits)
 
 
 @register.filter
