@@ -87,7 +87,7 @@ class PasswordForm(PasswordChangeForm):
     keep_tokens = forms.BooleanField(
         required=False,
         label="Keep my API tokens",
-        help_text="Otherwise they are revoked: whoever knew the old password may have made one.",
+        help_text="Not ticked: they are revoked, because somebody who knew the old password could have made one.",
     )
 
     def __init__(self, user: User, data: Any = None, *, request: HttpRequest | None = None) -> None:
@@ -211,7 +211,7 @@ class AuditFilterForm(WordedForm):
         required=False,
         max_length=200,
         label="To what",
-        widget=forms.TextInput({"placeholder": "job:12, or a part of its words"}),
+        widget=forms.TextInput({"placeholder": "job:12 or a word"}),
     )
     since = MomentField(required=False, label="From, UTC", widget=forms.DateTimeInput({"type": "datetime-local"}))
     until = MomentField(required=False, label="To, UTC", widget=forms.DateTimeInput({"type": "datetime-local"}))

@@ -7,7 +7,7 @@ _SOURCES = {
     "contract": "by its contract",
     "runs": "by earlier runs like it",
     "trial": "by the trial of its skeleton",
-    "first-reports": "by its own first reports",
+    "first-reports": "by its first reports",
     "limit": "by its time limit",
 }
 _OF_OTHERS = {

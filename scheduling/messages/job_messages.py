@@ -69,7 +69,7 @@ def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> 
 @says(Code.NOT_AMONG_FREE)
 def _(why: Reason, holders: Sequence[int], more: int) -> str:
     ends = until_they_end(holders, more)
-    return f"{full_stop(message(why))} This is about the nodes that are free now; this job is tried again when {ends}."
+    return f"{full_stop(message(why))} Only the free nodes were looked at; this job is tried again when {ends}."
 
 
 @says(Code.NOT_NOW)
@@ -111,8 +111,7 @@ def _(named: Sequence[int], more: int) -> str:
 def _(job: int, needed: int, start: str | None) -> str:
     if start is None:
         return (
-            f"Job {job} came first, needs {nodes(needed)} and has waited long: the free ones are kept for it, "
-            "and this job is next."
+            f"Job {job} has waited longer and needs {nodes(needed)}: the free nodes are kept for it. This job is next."
         )
     return (
         f"Job {job} came first and gets {nodes(needed)} by {minute(start)}; "

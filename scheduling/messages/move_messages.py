@@ -27,8 +27,8 @@ plain(
 def other_nodes(announced: Sequence[str], nodes: Sequence[str]) -> str:
     """What is said where newer figures chose other nodes than were told before."""
     return (
-        f"Told before: {rank_places.in_short(announced)}. When its nodes were reserved, newer figures chose "
-        f"{rank_places.in_short(nodes)}."
+        f"First {rank_places.in_short(announced)} were chosen. When the nodes were reserved, newer figures chose "
+        f"{rank_places.in_short(nodes)} instead."
     )
 
 
@@ -51,7 +51,7 @@ def _(checkpoint: int) -> str:
 
 @says(Code.STOPPED_BY_ITSELF)
 def _(checkpoint: int) -> str:
-    return f"It stopped by itself with checkpoint {checkpoint}, as it does when its time limit is near."
+    return f"Its time limit was near: it stopped by itself and kept checkpoint {checkpoint}."
 
 
 @says(Code.LEFT_AS_ASKED)
@@ -61,20 +61,20 @@ def _(file: str) -> str:
 
 @says(Code.LEFT_BY_ITSELF)
 def _(file: str) -> str:
-    return f"It was asked to stop, since its time limit was near or by its cluster, and left {file}."
+    return f"Its time limit was near, or its cluster asked it to stop: it stopped and left {file}."
 
 
 @says(Code.LEFT_NOTHING)
 def _(pattern: str) -> str:
     return (
-        f"It was asked to stop and ended well, but left no new file {pattern} to go on from. Only a line of success in "
-        "its output could tell whether it had done all its work."
+        f"It was asked to stop and ended well, but left no new file {pattern} to go on from. With a line of success in "
+        "its output patterns the portal could tell whether all work was done."
     )
 
 
 @says(Code.GOES_ON_FROM_FILE)
 def _(file: str, nodes: Sequence[str], ranks: int) -> str:
-    start = f"It goes on from {file}" if file else "It starts from the beginning, for there is no file to go on from,"
+    start = f"It goes on from {file}" if file else "There is no file to go on from: it starts from the beginning"
     return f"{start} {_with(ranks, nodes)}."
 
 
@@ -111,13 +111,13 @@ def _(nodes: Sequence[str], ranks: int, seconds: float) -> str:
 
 @says(Code.STARTED_ANEW)
 def _(nodes: Sequence[str], ranks: int) -> str:
-    return f"It computes {_with(ranks, nodes)}, but from the beginning: its program found nothing to go on from."
+    return f"It started from the beginning {_with(ranks, nodes)}: its program found no checkpoint."
 
 
 @says(Code.STARTED_WITHOUT)
 def _(checkpoint: int, nodes: Sequence[str], ranks: int) -> str:
-    why = f"its program found checkpoint {checkpoint} damaged, and no other that is whole"
-    return f"It computes {_with(ranks, nodes)}, but from the beginning: {why}."
+    why = f"checkpoint {checkpoint} is damaged, and no other one is whole"
+    return f"It started from the beginning {_with(ranks, nodes)}: {why}."
 
 
 @says(Code.MOVE_REFUSED)
@@ -133,12 +133,12 @@ def _() -> str:
 @says(Code.NOT_STOPPED)
 def _(text: str) -> str:
     why = full_stop(text) or "it does not say why."
-    return f"The program goes on where it is, for it could write no checkpoint: {why}"
+    return f"The program stays where it is, because it could not write a checkpoint: {why}"
 
 
 @says(Code.STOPS_TOO_SLOWLY)
 def _(seconds: float) -> str:
-    return f"The program goes on where it is: it did not stop within {seconds:g} s."
+    return f"The program stays where it is: it did not stop within {seconds:g} s."
 
 
 @says(Code.NO_CHECKPOINT)

@@ -141,9 +141,9 @@ def named(key: str, title: str, word: str, parts: Named, whole: Figures) -> Sect
     finding = _NOTHING
     if ordered:
         first, each = ordered[0]
-        first = f"What belongs to no {word.lower()}" if first == NONE else first
+        first = f"Jobs of no {word.lower()}" if first == NONE else first
         finding = f"{first} used most: {part_text(each, whole)}."
-    note = f"What belongs to none stands as “none”. {NOTE}" if values else ""
+    note = f"Jobs that belong to none stand as “none”. {NOTE}" if values else ""
     return Section(key, title, finding, heads, values, note, bars(ordered))
 
 
@@ -286,7 +286,7 @@ def _sites(sites: Mapping[tuple[str, str], Figures], whole: Figures) -> Section:
     finding = _NOTHING
     if ordered:
         (cluster, site), each = ordered[0]
-        where = f"The site {site} of {cluster}" if site else f"What belongs to no site of {cluster}"
+        where = f"The site {site} of {cluster}" if site else f"Jobs of no site of {cluster}"
         finding = f"{where} gave most: {part_text(each, whole)}."
     note = f"Sites are those of the topology file. {NOTE}" if values else ""
     return Section("sites", "By site", finding, heads, values, note)

@@ -39,7 +39,9 @@ class SendForm(WordedForm):
         help_text="Empty: it is answered at once, with a set or with none.",
     )
     forecast = forms.BooleanField(
-        label="By forecasts", required=False, help_text="In place of what was measured last, where there are some."
+        label="By forecasts",
+        required=False,
+        help_text="Forecast figures, where there are any, in place of measured ones.",
     )
     name = forms.CharField(label="Name", required=False, max_length=80, help_text="Helps you find it later.")
     shared = forms.BooleanField(

@@ -176,12 +176,16 @@ def finding(lines: Sequence[Wire], kind: str = "links", *, past: bool = False) -
         return "Nothing was measured at that time or is kept of it; choose a later moment, or go back to now."
     if not measured:
         return "Nothing has been measured yet; the peaks are those of the topology file."
-    is_, have = ("was", "had") if past else ("is", "have")
+    is_ = "was" if past else "is"
     worst = min(measured, key=lambda wire: wire.share or 0.0)
     low = sum(1 for wire in measured if round((wire.share or 0.0) * 100) < 50)
     rate, peak = mbit_text(worst.bandwidth or 0.0), mbit_text(worst.capacity)
     what = f"{len(measured)} {'pairs, each by its worse direction,' if kind == 'pairs' else 'links'}"
-    rest = f"{low} of {what} {have} less than half their peak" if low else f"all {what} {have} at least half their peak"
+    offer = "offered" if past else "offers" if low == 1 else "offer"
+    their = "its" if low == 1 else "their"
+    rest = f"{low} of {what} {offer} less than half of {their} peak"
+    if not low:
+        rest = f"all {what} {offer} at least half of their peak"
     old = sum(1 for wire in measured if wire.stale)
     stale = f"; {old} of the figures {'is' if old == 1 else 'are'} stale" if old else ""
     return f"{worst.a}–{worst.b} {is_} the slowest: {rate} of {peak} Mbit/s; {rest}{stale}."

@@ -20,7 +20,7 @@ _AS_PROMISED = 1.1
 SOURCES = {
     PAST_RUNS: "the median of runs like it",
     FITTED: "a line through runs of other sizes",
-    FIRST_REPORTS: "its own first reports on idle nodes",
+    FIRST_REPORTS: "its first reports, on idle nodes",
 }
 
 
@@ -31,7 +31,7 @@ def finding(story: ContractStory) -> str:
     if story.average is None:
         return "No phase that was promised has been reported yet."
     if story.closed:
-        return f"The run is over: its phases took {story.average:.2f} times as long as promised."
+        return f"The run is over. Its phases took {story.average:.2f} times as long as promised."
     main = max(story.rows, key=lambda row: row.seconds or 0.0)
     gets = _promised_and_taken(main)
     is_longer = main.ratio is not None and main.ratio > _AS_PROMISED

@@ -27,11 +27,19 @@ def finding(story: ContractStory, rows: Sequence[JudgedReport], average: float |
     mean = f"; the average over all reports was {average:.2f}" if average is not None else ""
     if not slow:
         last = rows[-1]
-        return f"The last {story.main_phase} took {last.seconds / last.promised:.2f} times what was promised{mean}."
+        took = f"{last.seconds / last.promised:.2f} times as long as promised"
+        return f"The last report of {_phase(story)} took {took}{mean}."
     ratios = [row.seconds / row.promised for row in slow]
     low, high = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
     times = low if low == high else f"{low} to {high}"
-    return f"Since {story.main_phase} {slow[0].place} each took {times} times what was promised{mean}."
+    took = f"took {times} times as long as promised{mean}."
+    if len(slow) == 1:
+        return f"Report {slow[0].place} of {_phase(story)} {took}"
+    return f"Reports {slow[0].place} to {slow[-1].place} of {_phase(story)} each {took}"
+
+
+def _phase(story: ContractStory) -> str:
+    return story.main_phase.replace("_", " ")
 
 
 def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: datetime) -> dict[str, Any] | None:

@@ -65,7 +65,7 @@ def test_links_that_transfers_at_once_told_of_say_what_these_had(client_as, star
     record_readings("grid", "agent", [*shares, Sample("s>b", "bandwidth", at, 60e6)])
     assert {(cost.source, cost.together) for cost in probing(star)} == {("a", None), ("s", 60e6)}
     page = markup(client_as("user").get("/telemetry/"))
-    assert "Transfers at once had" in page
+    assert "Rate of all at once" in page
     assert "60.0 Mbit/s" in page
 
 

@@ -204,7 +204,7 @@ def test_a_program_that_can_write_no_checkpoint_goes_on(
     asked.refresh_from_db()
     assert (asked.state, job.state, newest(job).state, is_asked(job)) == ("not stopped", "running", "running", False)
     assert message(asked.reason) == (
-        "The program goes on where it is, for it could write no checkpoint: No space left on device."
+        "The program stays where it is, because it could not write a checkpoint: No space left on device."
     )
     end_well(job, fake_grid)
     assert look(job).state == "succeeded"
@@ -221,7 +221,7 @@ def test_a_program_that_does_not_stop_in_time_goes_on_and_one_that_stops_late_is
     look(job)
     asked.refresh_from_db()
     assert (asked.state, job.state) == ("not stopped", "running")
-    assert message(asked.reason) == "The program goes on where it is: it did not stop within 60 s."
+    assert message(asked.reason) == "The program stays where it is: it did not stop within 60 s."
     obey(job, fake_grid)
     look(job)
     look(job)

@@ -205,7 +205,7 @@ def test_a_program_that_begins_anew_is_told_as_that(
     look(job)
     move.refresh_from_db()
     assert (move.state, job.state, newest(job).begins_anew) == ("started anew", "running", True)
-    assert "but from the beginning: its program found nothing to go on from." in message(move.reason)
+    assert "its program found no checkpoint." in message(move.reason)
     assert (move.reading, move.total) != (None, None)
 
 
@@ -221,9 +221,7 @@ def test_one_whose_only_checkpoint_was_damaged_is_told_that(
     look(job)
     move.refresh_from_db()
     assert move.state == "started anew"
-    assert "from the beginning: its program found checkpoint 3 damaged, and no other that is whole." in message(
-        move.reason
-    )
+    assert "checkpoint 3 is damaged, and no other one is whole." in message(move.reason)
 
 
 def test_one_that_ends_without_having_read_anything_began_anew(

@@ -165,8 +165,9 @@ def test_where_newer_figures_choose_other_nodes_than_were_told_that_is_said(
     assert asked.goes_elsewhere
     client.force_login(people["user"])
     others = " ".join(others_of(job))
-    assert f"Told before: {' '.join(told)}. When its nodes were reserved, newer figures chose {others}." in page(
-        client, job
+    assert (
+        f"First {' '.join(told)} were chosen. When the nodes were reserved, newer figures chose {others} instead."
+        in page(client, job)
     )
     found = client.get(f"/api/jobs/{job.pk}/moves/").json()[0]
     assert (found["announced_nodes"], found["goes_elsewhere"]) == (told, True)

@@ -215,7 +215,7 @@ def test_the_page_tells_of_progress_and_of_what_came(client_as: Any, people: Any
     PhaseReport.objects.update(at=proposal.created_at)  # the program's lines are of another year
     page = words(client_as("operator").get(proposal.get_absolute_url()))
     assert "Why now" in page
-    assert "each took 4.0 times what was promised" in page
+    assert "each took 4.0 times as long as promised" in page
     assert "Would go to" in page
     deciding.approve(people["operator"], proposal)
     reschedule()
