@@ -508,7 +508,7 @@ def test_the_map_counts_by_the_percents_that_it_shows(client_as, crossbar):
     Link.objects.update(bandwidth=90e6)
     Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.9e6)
     page = markup(client_as("user").get("/topology/"))
-    assert "n1–n4 is the slowest: 49.9 of 100 Mbit/s; all 6 pairs, each by its worse direction, have at least" in page
+    assert "n1–n4 is the slowest: 49.9 of 100 Mbit/s; all 6 pairs, each by its worse direction, offer at least" in page
     Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.4e6)
     assert "; 1 of 6 pairs, each by its worse direction, offers less than half of its peak" in markup(
         client_as("user").get("/topology/")
