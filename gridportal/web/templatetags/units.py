@@ -119,9 +119,9 @@ def hours(value: float) -> str:
 
 
 @register.filter
-def figure(value: float | None, digits: int = 2) -> str:
+def figure(value: float | str | None, digits: int = 2) -> str:
     """Seconds, ratios and the like with as many digits as count, as all pages write them."""
-    return NOTHING if value is None or value == "" else figure_text(float(value), digits)
+    return figure_text(float(value), digits) if value not in (None, "") else NOTHING
 
 
 @register.filter
