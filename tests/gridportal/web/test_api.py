@@ -129,14 +129,27 @@ def test_the_document_lists_each_address_in_one_form(client_as):
     assert not [path for path in paths if path.endswith("/")]
 
 
-def test_the_index_leads_to_addresses_that_are_there(client_as):
-    client = client_as("user")
+def index_codes(client):
+    """What the addresses of the index answer to whom."""
     links = client.get("/api").json()
     assert links["documentation"] == "http://testserver/api/docs"
-    codes = {word: client.get(link.removeprefix("http://testserver")).status_code for word, link in links.items()}
-    asked = {"preview", "network", "flows", "logical", "series", "telemetry"}  # without a question, or a cluster
-    assert {word for word, code in codes.items() if code != 200} <= asked
-    assert all(code != 404 or word in ("network", "telemetry") for word, code in codes.items())
+    return {word: client.get(link.removeprefix("http://testserver")).status_code for word, link in links.items()}
+
+
+#: Answers of addresses that want a question, or a cluster whose telemetry is there.
+ASKED = {"preview": 405, "flows": 405, "logical": 400, "series": 400}
+NO_TELEMETRY = dict.fromkeys(("network", "nodes", "links", "status", "telemetry"), 404)
+
+
+def test_the_index_leads_to_addresses_that_are_there(client_as):
+    of_operators = dict.fromkeys(("groups", "workload_logs", "depots", "clusters", "people", "audit"), 403)
+    codes = index_codes(client_as("user"))
+    assert {word: code for word, code in codes.items() if code != 200} == ASKED | NO_TELEMETRY | of_operators
+
+
+def test_no_address_of_the_index_is_refused_to_an_administrator(client_as):
+    codes = index_codes(client_as("administrator"))
+    assert {word: code for word, code in codes.items() if code != 200} == ASKED | NO_TELEMETRY
 
 
 def test_a_failure_below_api_is_json_too(rf):
