@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from gridportal.experiments.cactus.time_slices import lengthen_slice
 from gridportal.testbed import cgroups, topologies
 from gridportal.testbed.state import State
 from scheduling.matching.core.mapping.line_mapper import cactus
@@ -84,7 +85,8 @@ def lengthen_periods(state: State, nodes: Iterable[str]) -> None:
 
 @contextmanager
 def kept_to_processors(state: State, nodes: Mapping[str, int]) -> Iterator[None]:
-    """Keep all processes of each node that has one processor to one of this machine, by `nodes`, until the end.
+    """Keep all processes of each node that has one processor to one of this machine, by `nodes`, until the end, with
+    long time slices.
 
     The quota of a node holds for all its processes together, wherever they run: two of them on two processors share it
     half and half, but of three one would have a processor for itself and half of the quota.
@@ -108,6 +110,7 @@ def _keep(groups: Sequence[tuple[Path, int]], ended: threading.Event) -> None:
                 if (task, core) not in kept:
                     with suppress(OSError):  # it has ended
                         os.sched_setaffinity(int(task), {core})
+                        lengthen_slice(int(task))
                         kept.add((task, core))
 
 

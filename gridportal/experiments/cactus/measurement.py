@@ -142,8 +142,8 @@ def _predicted(facts: Mapping[str, Any], ran: Mapping[str, Any], done: Mapping[s
         return {"seconds": seconds}
     box, line = box_of(facts), line_of_facts(facts, ran["forecast"])
     told = known if with_start_up else replace(known, start_up={})
-    predicted, fair = told.seconds(box, line)
-    return {"seconds": seconds, "predicted": predicted, "predicted_fair": fair}
+    predicted, lockstep = told.seconds(box, line)
+    return {"seconds": seconds, "predicted": predicted, "predicted_lockstep": lockstep}
 
 
 def _choice(facts: Mapping[str, Any], done: Mapping[str, TrialResult]) -> dict[str, Any]:

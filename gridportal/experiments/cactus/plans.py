@@ -68,7 +68,7 @@ class Scale:
 _SETS = {"one-site": ("mystere", "o", "saltimbanco"), "two-sites": ("o", "saltimbanco", "torc6")}
 SCALED = Scale(
     seconds=3.0,
-    computing_unit=0.9,
+    computing_unit=1.0,
     several_unit=0.25,
     shares_unit=1.0,
     sizes=(20, 50, 100),
@@ -79,7 +79,7 @@ SCALED = Scale(
 )
 FULL = Scale(
     seconds=20.0,
-    computing_unit=0.9,
+    computing_unit=1.0,
     several_unit=0.25,
     shares_unit=1.0,
     sizes=(20, 50, 100),
@@ -91,7 +91,10 @@ FULL = Scale(
 )
 SIX = {"six": ("mystere", "o", "saltimbanco", "dralion", "cirque", "torc6")}
 #: The machines of each part; those of part two stand in the figure 3 of the paper.
-COMPUTING = ("cmajor", "o", "torc1")
+#: Of computing alone, each with the Grid that it is on: one that asks for no more than this machine has, for what is
+#: more is taken from all, and a machine with two processors would be held to a part of them.
+_SINGLES, _DUAL = ("cmajor", "o"), ("torc1",)
+COMPUTING = {"cmajor": _SINGLES, "o": _SINGLES, "torc1": _DUAL}
 COMMUNICATION = ("torc1", "torc3", "torc5", "o")
 SHARES = ("dralion", "cirque")
 DIVISION = {"dralion": 0.0, "cirque": 2.0}
@@ -149,16 +152,16 @@ Named = tuple[str, Run]
 
 def _computing(scale: Scale) -> Iterator[Named]:
     unit = scale.computing_unit
-    yield from _points(scale, Part.COMPUTING, COMPUTING, unit)
-    for size in scale.sizes:
-        for name in COMPUTING:
-            yield f"point/{size}/{name}", _alone(scale, unit, name, size)  # just before what is held against it
+    yield from _points(scale, Part.COMPUTING, _SINGLES, unit)
+    for name, grid in COMPUTING.items():
+        for size in scale.sizes:
+            yield f"point/{size}/{name}", _alone(scale, grid, unit, size)  # just before what is held against it
             for load in scale.loads:
-                machine = machines(COMPUTING, unit, {name: float(load)})[name]
+                machine = machines(grid, unit, {name: float(load)})[name]
                 about = {"size": size, "load": load, "cpus": machine.cpus}
                 yield (
                     f"{name}/{size}/{load}",
-                    _sized(scale, Part.COMPUTING, COMPUTING, unit, [machine], (size, size), about),
+                    _sized(scale, Part.COMPUTING, grid, unit, [machine], (size, size), about),
                 )
 
 
@@ -197,12 +200,11 @@ def _single(grid: Sequence[str], unit: float) -> CactusMachine:
     return next(each for each in machines(grid, unit, {}).values() if each.cpus == 1 and each.name != "cmajor")
 
 
-def _alone(scale: Scale, unit: float, name: str, size: int) -> Run:
-    """A cube on an idle machine: on the one asked for where that has several processors, whose subtasks exchange
-    planes inside of it, else on the first that has one."""
-    idle = machines(COMPUTING, unit, {})
-    machine = idle[name] if idle[name].cpus > 1 else _single(COMPUTING, unit)
-    run = _sized(scale, Part.COMPUTING, COMPUTING, unit, [machine], (size, size))
+def _alone(scale: Scale, grid: Sequence[str], unit: float, size: int) -> Run:
+    """A cube on an idle machine of the Grid: on the one with several processors, whose subtasks exchange planes inside
+    of it, or on the first that has one."""
+    machine = machines(grid, unit, {})["torc1"] if grid is _DUAL else _single(grid, unit)
+    run = _sized(scale, Part.COMPUTING, grid, unit, [machine], (size, size))
     return replace(run, kind=Kind.CALIBRATION)
 
 

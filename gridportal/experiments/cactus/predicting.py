@@ -17,7 +17,7 @@ from scheduling.performance.core.cactus_model import (
     PointCost,
     computation,
     execution_seconds,
-    fair_execution_seconds,
+    lockstep_execution_seconds,
 )
 
 Results = Mapping[str, Mapping[str, Any]]
@@ -37,11 +37,12 @@ class Calibrated:
         return self.exchanges.get(_sites(first, second), Exchange(0.0, 0.0))
 
     def seconds(self, box: CactusBox, line: list[tuple[CactusMachine, float]]) -> tuple[float, float]:
-        """Of a whole run, with its start-up where that was measured: by the paper's model, and by a fair scheduler."""
+        """Of a whole run, with its start-up where that was measured: by the paper's model, and by that of
+        subtasks that wait for each other."""
         start_up = self.start_up.get(_sites(*(machine for machine, _ in line)), 0.0)
         return (
             execution_seconds(box, line, self.cost, self.hop, start_up),
-            fair_execution_seconds(box, line, self.cost, self.hop, start_up),
+            lockstep_execution_seconds(box, line, self.cost, self.hop, start_up),
         )
 
 

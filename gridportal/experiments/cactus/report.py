@@ -31,9 +31,9 @@ def _errors(result: Result) -> Table:
     for name, label in _PARTS.items():
         ours, goals, paper = (result[name], result["goals"][name], result["paper"][name])
         if ours["n"]:
-            figures = ("mean_error", "worst_error", "fair_mean_error", "fair_worst_error")
+            figures = ("mean_error", "worst_error", "lockstep_mean_error", "lockstep_worst_error")
             rows.append([label, *(percent(ours[figure]) for figure in figures), *_both(goals), *_both(paper)])
-    heads = ["", "mean error, %", "worst, %", "by a fair scheduler: mean, %", "worst, %"]
+    heads = ["", "mean error, %", "worst, %", "subtasks in lockstep: mean, %", "worst, %"]
     heads += ["wanted: mean, %", "worst, %", "the paper: mean, %", "worst, %"]
     return Table("Predicted and measured times", heads, rows)
 
@@ -112,7 +112,7 @@ def _of_errors(result: Result, name: str) -> str:
     return (
         f"The time {_PARTS[name]} is predicted to {percent(ours['mean_error'])} % on average (wanted: "
         f"{percent(goals['mean_error'])} %, paper: {percent(paper['mean_error'])} %), "
-        f"{percent(ours['fair_mean_error'])} % by the model of a fair scheduler; loads were forecast to "
+        f"{percent(ours['lockstep_mean_error'])} % where subtasks wait for each other; loads were forecast to "
         f"{number(ours['forecast_error'])} processes."
     )
 

@@ -38,13 +38,13 @@ def _errors(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     true ones (processes), and the error of each run, with its sign."""
     known = [ran for ran in runs if "predicted" in ran]
     errors = [abs(ran["predicted"] / ran["seconds"] - 1) for ran in known]
-    fair = [abs(ran["predicted_fair"] / ran["seconds"] - 1) for ran in known]
+    lockstep = [abs(ran["predicted_lockstep"] / ran["seconds"] - 1) for ran in known]
     return {
         "n": len(known),
         "mean_error": fmean(errors) if errors else None,
         "worst_error": max(errors, default=None),
-        "fair_mean_error": fmean(fair) if fair else None,
-        "fair_worst_error": max(fair, default=None),
+        "lockstep_mean_error": fmean(lockstep) if lockstep else None,
+        "lockstep_worst_error": max(lockstep, default=None),
         "load_error": fmean(_load_error(ran, "seen") for ran in known) if known else None,
         "forecast_error": fmean(_load_error(ran, "forecast") for ran in known) if known else None,
         "cases": {_case(ran): ran["predicted"] / ran["seconds"] - 1 for ran in known},

@@ -1,6 +1,7 @@
 """The model of the program `cactus` as a plug-in: its machines are those of the network, a point is measured here.
 
-Source: Set matching 2002, 4.1. `start-up` is no phase of the program, so it is left out.
+Source: Set matching 2002, 4.1, with the contention of today's processors (`lockstep_slowdown`). `start-up` is no phase
+of the program, so it is left out.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from scheduling.performance.core.cactus_model import (
     Exchange,
     PointCost,
     iteration_seconds,
+    lockstep_slowdown,
     power,
 )
 from scheduling.performance.core.phase_prediction import PhasePrediction
@@ -53,10 +55,12 @@ class CactusPlugin:
         ImpossibleError for neighbours without a path."""
         box = CactusBox(*(whole(name, parameters.get(name), 1, 10**9) for name in ("x", "y", "z", "iterations")))
         line = [(machine, 0.0) for machine in machines_of(nodes, network)]
-        planes = shares([power(machine) for machine, _ in line], box.z)
+        planes = shares([power(machine, lockstep_slowdown) for machine, _ in line], box.z)
         placed = [(machine, part) for (machine, _), part in zip(line, planes, strict=True)]
         cost = PointCost(seconds_of_point(), _ITERATION)
-        seconds = iteration_seconds(box, placed, cost, lambda one, other: _exchange(network, one, other))
+        seconds = iteration_seconds(
+            box, placed, cost, lambda one, other: _exchange(network, one, other), lockstep_slowdown
+        )
         every = math.ceil(box.iterations / _REPORTS)
         reports = math.ceil(box.iterations / every)
         return (

@@ -7,6 +7,7 @@ exchanged its latency and its bytes by the bandwidth.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -44,10 +45,10 @@ def slowdown(load: float, cpus: int) -> float:
 
 
 def fair_slowdown(load: float, cpus: int) -> float:
-    """The same under a scheduler that gives all processes the same, as today's Linux means to: (cpus + load) / cpus.
+    """The same under a scheduler that gives all processes of a machine the same: (cpus + load) / cpus.
 
     On one processor it is the paper's; on two it is more, by half as the load grows: there the subtasks of the paper
-    got more of the processors than others did. It leaves out what subtasks wait for each other.
+    got more of the processors than others did. It leaves out what subtasks wait for each other (`lockstep_slowdown`).
     Raises InputError as `slowdown`.
 
     >>> fair_slowdown(2, 1), fair_slowdown(3, 2)
@@ -55,6 +56,23 @@ def fair_slowdown(load: float, cpus: int) -> float:
     """
     _check(load, cpus)
     return (cpus + load) / cpus
+
+
+def lockstep_slowdown(load: float, cpus: int) -> float:
+    """The same where processors have queues of their own, as with today's Linux, and subtasks wait for each other in
+    each iteration: 1 + the busy processes beside the subtask that has most of them, for that one is done last.
+
+    Busy processes are spread evenly: one alone stops both subtasks of two processors as two do. On one processor it is
+    the paper's. A load that is no whole number lies between its neighbours.
+    Raises InputError as `slowdown`.
+
+    >>> lockstep_slowdown(2, 1), lockstep_slowdown(1, 2), lockstep_slowdown(2, 2), lockstep_slowdown(2.5, 2)
+    (3.0, 2.0, 2.0, 2.5)
+    """
+    _check(load, cpus)
+    whole = math.floor(load)
+    below, above = (1.0 + math.ceil(each / cpus) for each in (whole, whole + 1))
+    return below + (load - whole) * (above - below)
 
 
 def _check(load: float, cpus: int) -> None:
@@ -144,15 +162,17 @@ def execution_seconds(
     return box.iterations * iteration_seconds(box, line, cost, hop, contention) + start_up
 
 
-def fair_execution_seconds(box: CactusBox, line: Sequence[Placed], cost: PointCost, hop: Hop, start_up: float) -> float:
-    """The same as today's machines have it (beyond the paper): computing is slowed down as by a fair scheduler, what
+def lockstep_execution_seconds(
+    box: CactusBox, line: Sequence[Placed], cost: PointCost, hop: Hop, start_up: float
+) -> float:
+    """The same as today's machines have it (beyond the paper): computing is slowed down as by `lockstep_slowdown`, what
     is on its way is not, for ranks sleep that wait for it, and the start-up is, for most of it computes."""
     slowest = max(
-        computation(box, planes, machine, cost) * fair_slowdown(machine.load, machine.cpus)
+        computation(box, planes, machine, cost) * lockstep_slowdown(machine.load, machine.cpus)
         + communication(box, line, place, hop)
         for place, (machine, planes) in enumerate(line)
     )
-    return box.iterations * slowest + start_up * max(fair_slowdown(each.load, each.cpus) for each, _ in line)
+    return box.iterations * slowest + start_up * max(lockstep_slowdown(each.load, each.cpus) for each, _ in line)
 
 
 def power(machine: CactusMachine, contention: Contention = slowdown) -> float:

@@ -15,7 +15,7 @@ from scheduling.performance.core.cactus_model import (
     Exchange,
     PointCost,
     execution_seconds,
-    fair_execution_seconds,
+    lockstep_execution_seconds,
 )
 
 COST = PointCost(7.5e-9, 3e-4)
@@ -34,14 +34,15 @@ def trials(rng: random.Random) -> dict[str, dict[str, Any]]:
             recorded[trial.key] = {**facts, "selected": chosen(facts["candidates"]), "predicted": 5.0, "exact": True}
             continue
         box, line = box_of(facts), line_of_facts(facts)
-        true, fair = (each(box, line, COST, hop, 0.0) for each in (execution_seconds, fair_execution_seconds))
+        models = (execution_seconds, lockstep_execution_seconds)
+        true, lockstep = (each(box, line, COST, hop, 0.0) for each in models)
         loop = true * (rng.uniform(0.95, 1.05) if facts["kind"] == Kind.RUN else 1.0)
         start_up = START_UP if facts["part"] == Part.COMMUNICATION else 0.0
         ran = {"loop": loop, "iteration": loop / box.iterations, "start_up": START_UP, "seen": facts["loads"]}
         ran["forecast"] = facts["loads"]
         recorded[trial.key] = {**facts, **ran, "seconds": loop + start_up}
         if facts["kind"] == Kind.RUN:
-            recorded[trial.key] |= {"predicted": true + start_up, "predicted_fair": fair + start_up}
+            recorded[trial.key] |= {"predicted": true + start_up, "predicted_lockstep": lockstep + start_up}
     return recorded
 
 

@@ -78,7 +78,7 @@ def test_a_summary_has_errors_of_both_models_the_division_and_the_sets(tmp_path:
     result = recorded.keep("cactus", tmp_path)
     for part in ("computing", "communication"):
         assert 0 < result[part]["mean_error"] <= result[part]["worst_error"] < 0.06
-    assert result["computing"]["fair_worst_error"] > 0.1, "on two processors"
+    assert result["computing"]["lockstep_worst_error"] > 0.1, "on two processors"
     assert result["shares"]["division"] == [146, 54]
     assert result["selection"]["two-sites"]["is_fastest"] is True
     assert len(result["selection"]["one-site"]["sets"]) == 7

@@ -15,9 +15,10 @@ from scheduling.performance.core.cactus_model import (
     Exchange,
     PointCost,
     execution_seconds,
-    fair_execution_seconds,
     fair_slowdown,
     iteration_seconds,
+    lockstep_execution_seconds,
+    lockstep_slowdown,
     memory_mb,
     power,
     slowdown,
@@ -64,7 +65,7 @@ def test_a_fair_scheduler_slows_two_subtasks_down_more_than_the_paper_says(load:
 
 @pytest.mark.parametrize(("load", "cpus"), [(-1, 1), (float("nan"), 1), (0, 0)])
 def test_what_is_no_load_or_no_machine_is_refused(load: float, cpus: int) -> None:
-    for contention in (slowdown, fair_slowdown):
+    for contention in (slowdown, fair_slowdown, lockstep_slowdown):
         with pytest.raises(InputError):
             contention(load, cpus)
 
@@ -87,10 +88,27 @@ def test_time_is_that_of_the_slowest_machine_with_its_exchanges_and_the_start_up
     assert execution_seconds(BOX, [(machine, 200.0)], COST, lambda *_: Exchange(9, 9), 0.0) == pytest.approx(2.0)
 
 
-def test_by_a_fair_scheduler_a_load_slows_computing_and_start_up_and_no_message() -> None:
+def in_lockstep(cpus: int, load: int, steps: int = 200) -> float:
+    """How much longer steps take when each processor gives its processes turns and subtasks wait for each other: busy
+    process k stays beside subtask k mod `cpus`."""
+    took = sum(max(1 + len(range(processor, load, cpus)) for processor in range(cpus)) for _ in range(steps))
+    return took / steps
+
+
+@pytest.mark.parametrize(("cpus", "load"), list(itertools.product((1, 2, 3, 4), range(6))))
+def test_subtasks_that_wait_for_each_other_are_as_slow_as_the_one_with_most_beside_it(cpus: int, load: int) -> None:
+    assert lockstep_slowdown(load, cpus) == in_lockstep(cpus, load)
+    assert lockstep_slowdown(load, cpus) >= fair_slowdown(load, cpus)
+
+
+def test_a_load_that_is_no_whole_number_lies_between_its_neighbours() -> None:
+    assert [lockstep_slowdown(load, 2) for load in (0.5, 1.5, 2.25)] == [1.5, 2.0, 2.25]
+
+
+def test_in_lockstep_a_load_slows_computing_and_start_up_and_no_message() -> None:
     line = [(CactusMachine("a", 1.0, load=1.0), 100.0), (CactusMachine("b", 1.0), 100.0)]
     computing, sent = 100 * 100 * 100 * 1e-8, 0.02
-    seconds = fair_execution_seconds(BOX, line, COST, lambda *_: Exchange(sent, 0.0), 25.0)
+    seconds = lockstep_execution_seconds(BOX, line, COST, lambda *_: Exchange(sent, 0.0), 25.0)
     assert seconds == pytest.approx(100 * (2 * computing + sent) + 2 * 25)
     paper = execution_seconds(BOX, line, COST, lambda *_: Exchange(sent, 0.0), 25.0)
     assert paper == pytest.approx(100 * 2 * (computing + sent) + 25)
