@@ -111,7 +111,8 @@ def _(named: Sequence[int], more: int) -> str:
 def _(job: int, needed: int, start: str | None) -> str:
     if start is None:
         return (
-            f"Job {job} has waited longer and needs {nodes(needed)}: the free nodes are kept for it. This job is next."
+            f"Job {job} came first, needs {nodes(needed)} and has waited long: the free ones are kept for it, "
+            "and this job is next."
         )
     return (
         f"Job {job} came first and gets {nodes(needed)} by {minute(start)}; "

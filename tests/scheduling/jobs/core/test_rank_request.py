@@ -79,7 +79,7 @@ def test_what_is_missing_is_as_sbatch_has_it():
         ),
         (
             {"nodes": 4096, "ranks_per_node": 2},
-            "ranks_per_node is 2; accepted is at most 1 on 4096 nodes, which is 4096 ranks.",
+            "ranks_per_node is 2; accepted is at most 1 on 4096 nodes, for a job has at most 4,096 ranks.",
         ),
         ({"cpus_per_rank": 0}, "cpus_per_rank is 0; accepted is a whole number from 1 to 4,096."),
         ({"memory_per_rank": 0}, "memory_per_rank is 0; accepted is whole MB from 1 to 1073741824."),
