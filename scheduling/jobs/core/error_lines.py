@@ -27,6 +27,11 @@ _ERROR = re.compile(
 )
 #: What a launcher says about itself in runs that go well: Open MPI's mpirun, when its child was quicker than itself.
 _HARMLESS = re.compile(r"\bplm:(?:rsh|ssh): Warning: setpgid\b")
+#: What Open MPI notes of its insides. What comes later, its explanation or the program's own error, says more.
+_INSIDE = re.compile(r"\b(?:OPAL|ORTE|OMPI|PMIX|PRTE) ERROR: ")
+#: Where Open MPI explains in a sentence of several lines, and how many these are at most.
+_EXPLAINED = re.compile(r"\s*The application appears to have been direct launched using ")
+_SENTENCE_LINES = 4
 #: The steps of an error stack of MPICH.
 _STACK = re.compile(r"[\w.]+\(\d*\)\.*: \S")
 _TRACEBACK = re.compile(r"Traceback \(most recent call last\):")
@@ -41,13 +46,27 @@ def error_lines(lines: Sequence[str], most: int) -> list[str]:
     ['Error: no such mesh']
     >>> error_lines(["Traceback (most recent call last):", '  File "a.py", line 1', "ValueError: 3", "KeyError: 4"], 3)
     ['ValueError: 3']
+    >>> error_lines(["[n1:7] OPAL ERROR: Unreachable in file client.c at line 112", "Error: no such mesh"], 3)
+    ['Error: no such mesh']
     """
+    inside: list[str] = []
     for at, line in enumerate(lines):
         if _TRACEBACK.search(line):
             return _exception(lines[at + 1 :]) or [line.strip()]
+        if _EXPLAINED.match(line):
+            return [_sentence(lines[at : at + _SENTENCE_LINES])]
         if _ERROR.search(line) and not _HARMLESS.search(line):
-            return _with_stack(lines[at:], most)
-    return []
+            if not _INSIDE.search(line):
+                return _with_stack(lines[at:], most)
+            inside = inside or _with_stack(lines[at:], most)
+    return inside
+
+
+def _sentence(lines: Sequence[str]) -> str:
+    """The one that begins with the first line, in one line; the first line alone where it has no end."""
+    text = " ".join(line.strip() for line in lines)
+    end = text.find(". ")
+    return text[: end + 1] if end >= 0 else lines[0].strip()
 
 
 def _exception(lines: Sequence[str]) -> list[str]:

@@ -49,6 +49,10 @@ QUOTED: dict[str, list[str]] = {
     "ompi-f-stop": ["ERROR STOP Energy did not converge"],
     "ompi-mpi": ["An error occurred in MPI_Send", "MPI_ERR_RANK: invalid rank"],
     "ompi-segv": ["Signal: Segmentation fault (11)"],
+    "ompi-srun": [
+        'The application appears to have been direct launched using "srun", but OMPI was not built with SLURM\'s PMI '
+        "support and therefore cannot execute."
+    ],
     "ompi-tooany": [
         "There are not enough slots available in the system to satisfy the 64",
         "slots that were requested",
