@@ -10,13 +10,18 @@ from scheduling.messages.parts import minute
 from scheduling.messages.registry import plain, says
 
 _REMEDY = "Choose the MPI that it was built with, so that its own launcher starts it."
+_NO_OPEN_MPI = (
+    "Where it ran, no mpirun on the search path is Open MPI's: load the module that brings it, or give it in full as "
+    "the application's launcher."
+)
 _BATCH = "Let the application's launcher start the program itself, or bring it as a batch script, which runs once."
 
 
 @says(Code.START_SINGLETONS)
 def _(ranks: int, mpi: str, launcher: str) -> str:
     linked = f"It is linked with {mpi}, and {launcher} started it" if mpi else f"{launcher} started it".capitalize()
-    return f"{linked}: each of the {ranks} processes believed to be alone (rank 0 of 1). {_REMEDY}"
+    remedy = _NO_OPEN_MPI if mpi.startswith("Open MPI") and launcher == "MPICH's mpirun" else _REMEDY
+    return f"{linked}: each of the {ranks} processes believed to be alone (rank 0 of 1). {remedy}"
 
 
 @says(Code.START_COPIES)

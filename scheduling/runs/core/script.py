@@ -19,7 +19,7 @@ from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
 from scheduling.jobs.core.linked_mpi import OPEN_MPI, launcher_mpi
 from scheduling.jobs.core.program_request import USUAL, ProgramRequest
-from scheduling.runs.core import hydra_ranks, opening_lines, rank_binding, restart_lines, stop_lines
+from scheduling.runs.core import hydra_ranks, open_mpi_lines, opening_lines, rank_binding, restart_lines, stop_lines
 from scheduling.runs.core.opening_lines import OpenedFolder
 from scheduling.runs.core.restart_lines import RestartArguments
 
@@ -125,20 +125,6 @@ for name in {names}; do
 done
 set -u
 
-"""
-# Open MPI starts a daemon on each node with one srun, in Slurm's own order: the rank order must not reach that srun.
-_OPEN_MPI = """\
-unset SLURM_HOSTFILE SLURM_DISTRIBUTION
-# Open MPI asks for this variable, which sbatch leaves out when the tasks are distributed arbitrarily.
-if [ -n "${{SLURM_JOB_ID:-}}" ]; then
-  export SLURM_TASKS_PER_NODE="${{SLURM_TASKS_PER_NODE:-{most}(x$SLURM_JOB_NUM_NODES)}}"
-fi
-{whole}
-"""
-#: For the srun of Open MPI's daemons, of which one starts all ranks of its node.
-_WHOLE = """\
-# That daemon has all that the job has on its node, for all ranks there.
-unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
 """
 #: Begun in the second in which the script is: so nobody is ended sooner than this says.
 _ENDS = """\
@@ -297,10 +283,12 @@ def _modules(names: tuple[str, ...]) -> str:
 
 
 def _open_mpi(script: Script) -> str:
-    """What Open MPI's launcher needs of Slurm: also where only the launcher's words say that it is Open MPI's."""
-    if not is_open_mpi(script.mpi) and launcher_mpi(script.launcher) != OPEN_MPI:
-        return ""
-    return _OPEN_MPI.format(most=script.most, whole=_WHOLE if script.shares_nodes else "")
+    """What Open MPI's launcher needs: also where only the launcher's words say that it is Open MPI's."""
+    return open_mpi_lines.lines(script.launcher, script.most, script.shares_nodes) if _is_open_mpi(script) else ""
+
+
+def _is_open_mpi(script: Script) -> bool:
+    return is_open_mpi(script.mpi) or launcher_mpi(script.launcher) == OPEN_MPI
 
 
 def _restart(script: Script) -> str:
@@ -355,7 +343,9 @@ def _launched(script: Script) -> str:
         "hostfile": _hosts_path(script),
         "run_dir": script.run_dir,
     }
-    head = hydra_ranks.quoted(launcher, parameters.render(launcher, values), _nodes_told(script))
+    rendered = parameters.render(launcher, values)
+    found = _is_open_mpi(script) and open_mpi_lines.is_sought(launcher)
+    head = open_mpi_lines.quoted(rendered) if found else hydra_ranks.quoted(launcher, rendered, _nodes_told(script))
     bound = ("bash", rank_binding.path(script.run_dir)) if _binds(script) else ()
     words = (*bound, *_told(script), *script.argv)
     command = " ".join(restart_lines.ARGUMENTS if word == restart_lines.PLACE else shlex.quote(word) for word in words)

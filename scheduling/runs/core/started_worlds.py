@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gridportal.base.reasons import NOTHING, Code, Reason
+from scheduling.jobs.core.launcher import STARTERS
 from scheduling.jobs.core.linked_mpi import MPICH, OPEN_MPI, is_started_by_another, launcher_mpi, launcher_name
 
 _VERSION = re.compile(r"(Open MPI) v(\d+(?:\.\d+)*)|(MPICH) Version:\s*(\d+(?:\.\d+)*)")
@@ -62,11 +63,18 @@ def verdict(worlds: Sequence[World], ranks: int, launcher: Sequence[str]) -> Rea
     if sizes == {0}:
         return Reason.of(Code.START_NO_MPI, ranks=ranks)
     if sizes == {1}:
-        by = launcher_text(launcher, OPEN_MPI if worlds[0].started_by == "openmpi" else "")
+        by = launcher_text(launcher, _seen_launcher(worlds[0], launcher))
         return Reason.of(Code.START_SINGLETONS, ranks=ranks, mpi=worlds[0].mpi, launcher=by)
     if not sizes & {0, 1}:  # their variables are those of what they called themselves
         return Reason.of(Code.START_COPIES, ranks=ranks, found=max(sizes), launcher=launcher_text(launcher))
     return NOTHING
+
+
+def _seen_launcher(world: World, launcher: Sequence[str]) -> str:
+    """The MPI whose launcher's variables the first process had; empty where they may be srun's too."""
+    if world.started_by == "openmpi":
+        return OPEN_MPI
+    return MPICH if world.started_by == "pmi" and launcher_name(launcher).startswith(STARTERS) else ""
 
 
 def hint(mpi: str, ranks: int, launcher: Sequence[str]) -> Reason:

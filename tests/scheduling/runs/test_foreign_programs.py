@@ -48,6 +48,8 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
         {"mpi": "MPICH", "launcher": [str(MPICH / "mpiexec"), "-n", "{ranks}", "-hosts", "{hosts}"]},
     ),
     "openmpi": ("mpicc.openmpi", {"mpi": "Open MPI", "launcher": OPEN_MPI.split()}),
+    # Started by the usual launcher, where the first mpirun is that of the portal's MPICH.
+    "openmpi-found": ("mpicc.openmpi", {"mpi": "Open MPI"}),
 }
 
 

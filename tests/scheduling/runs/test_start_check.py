@@ -167,6 +167,13 @@ def test_one_that_began_alone_before_the_others_ended_leaves_the_file_to_tell(ru
     assert start_check.start_reason(run, LAUNCHER).code is Code.START_OTHER_MPI
 
 
+def test_an_mpirun_that_turned_out_to_be_another_mpis_is_named_so(run):
+    note(run, *["1 pmi Open MPI v4.1.4"] * 4)
+    reason = start_check.start_reason(run, OPEN_MPI_LAUNCHER)
+    assert (reason.code, reason.facts["launcher"]) == (Code.START_SINGLETONS, "MPICH's mpirun")
+    assert "no mpirun on the search path is Open MPI's" in message(reason)
+
+
 def test_copies_name_the_launcher_that_started_them_and_not_their_own(run):
     note(run, *["2 openmpi Open MPI v4.1.4"] * 4)
     assert start_check.start_reason(run, LAUNCHER).facts["launcher"] == "MPICH's mpiexec"

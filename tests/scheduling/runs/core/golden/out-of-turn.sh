@@ -70,6 +70,18 @@ ask_to_stop() {
 }
 trap ask_to_stop USR1
 
+# The first mpirun that is Open MPI's: on PATH another MPI's may come before it.
+open_mpi=""
+while IFS= read -r each; do
+  case "$(readlink -f "$each")" in
+    */orterun | */prterun | */mpirun.openmpi) ;;
+    *) [[ "$(timeout 10 "$each" --version 2>&1 < /dev/null)" == *"Open MPI"* ]] || continue ;;
+  esac
+  open_mpi=$each
+  break
+done < <(type -aP mpirun mpirun.openmpi)
+if [ -z "$open_mpi" ]; then echo "No mpirun on PATH is Open MPI's." >&2; fi
+if [ -z "$open_mpi" ] || [ "$open_mpi" = "$(type -P mpirun)" ]; then open_mpi=mpirun; fi
 unset SLURM_HOSTFILE SLURM_DISTRIBUTION
 # Open MPI asks for this variable, which sbatch leaves out when the tasks are distributed arbitrarily.
 if [ -n "${SLURM_JOB_ID:-}" ]; then
@@ -114,7 +126,7 @@ export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_po
 {
 before=${!:-}
 SECONDS=0
-mpirun -n 4 --map-by seq --hostfile '/srv/it'"'"'s here/job-13-run-2/hosts' \
+"$open_mpi" -n 4 --map-by seq --hostfile '/srv/it'"'"'s here/job-13-run-2/hosts' \
   bash '/srv/it'"'"'s here/job-13-run-2/rank.bind' env OMP_NUM_THREADS=1 /opt/python -m gridportal.workloads.cg --class S &
 program=$!
 # A signal that this script takes ends its waiting, and not the program.

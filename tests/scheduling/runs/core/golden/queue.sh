@@ -111,6 +111,18 @@ for name in gcc/12.2 openmpi/4.1; do
 done
 set -u
 
+# The first mpirun that is Open MPI's: on PATH another MPI's may come before it.
+open_mpi=""
+while IFS= read -r each; do
+  case "$(readlink -f "$each")" in
+    */orterun | */prterun | */mpirun.openmpi) ;;
+    *) [[ "$(timeout 10 "$each" --version 2>&1 < /dev/null)" == *"Open MPI"* ]] || continue ;;
+  esac
+  open_mpi=$each
+  break
+done < <(type -aP mpirun mpirun.openmpi)
+if [ -z "$open_mpi" ]; then echo "No mpirun on PATH is Open MPI's." >&2; fi
+if [ -z "$open_mpi" ] || [ "$open_mpi" = "$(type -P mpirun)" ]; then open_mpi=mpirun; fi
 unset SLURM_HOSTFILE SLURM_DISTRIBUTION
 # Open MPI asks for this variable, which sbatch leaves out when the tasks are distributed arbitrarily.
 if [ -n "${SLURM_JOB_ID:-}" ]; then
@@ -122,7 +134,7 @@ printf '%s\n' n3 n7 n5 n9 > /shared/runs/job-14-run-1/hosts
 {
 before=${!:-}
 SECONDS=0
-mpirun -n 4 --map-by seq --hostfile /shared/runs/job-14-run-1/hosts \
+"$open_mpi" -n 4 --map-by seq --hostfile /shared/runs/job-14-run-1/hosts \
   lmp -in in.lj &
 program=$!
 # A signal that this script takes ends its waiting, and not the program.
