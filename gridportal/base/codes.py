@@ -193,6 +193,7 @@ class Code(StrEnum):
     START_NOT_SEEN = "start_not_seen", "since", "inside"  # while it runs; `inside`: what its script calls itself
     # the same of a program that somebody brings, before it has run
     LINKED_OTHERWISE = "linked_otherwise", "mpi", "launcher"
+    DEBIANS_MPICH = "debians_mpich", "launcher"
     STARTS_RANKS_ITSELF = "starts_ranks_itself", "launcher"
     PROGRAM_NOT_SEEN = "program_not_seen", "program", "clusters"
     PROGRAM_NOT_SHARED = "program_not_shared", "program", "folder", "clusters"

@@ -94,6 +94,15 @@ def _(mpi: str, launcher: str) -> str:
     )
 
 
+@says(Code.DEBIANS_MPICH)
+def _(launcher: str) -> str:
+    return (
+        f"The program is linked with Debian's MPICH, and the portal's {launcher} is that of another MPICH: recorded it "
+        "does not start, and of three ranks or more it may not end. Choose MPICH of Debian as its MPI, or register a "
+        "launcher that begins with mpiexec.mpich."
+    )
+
+
 @says(Code.STARTS_RANKS_ITSELF)
 def _(launcher: str) -> str:
     return (

@@ -100,7 +100,7 @@ def _(calls: Sequence[str]) -> str:
 @says(Code.TRACE_NO_FILES)
 def _(seconds: float) -> str:
     return (
-        f"Each rank spent {seconds_text(seconds)} in reading and writing files with MPI; that counts as no "
+        f"On average a rank spent {seconds_text(seconds)} in reading and writing files with MPI; that counts as no "
         "communication, and a skeleton leaves it out."
     )
 

@@ -92,8 +92,8 @@ def _(groups: int, budget: float) -> str:
 @says(Code.TRIAL_TOO_SHORT)
 def _(needed: float, budget: float, application: float, *, ahead: bool) -> str:
     return (
-        f"Its skeleton {_not_run(ahead)}: on two groups it takes {seconds(needed)}, and a trial for an application of "
-        f"{seconds(application)} may take {seconds(budget)}."
+        f"Its skeleton {_not_run(ahead)}: on two groups it takes {seconds(needed)} with its starts, and a trial for an "
+        f"application of {seconds(application)} may take {seconds(budget)}."
     )
 
 

@@ -130,7 +130,10 @@ def output_rows(patterns: OutputPatterns) -> list[tuple[str, str, str]]:
         *((f"Figure: {name}", *_number_words(each)) for name, each in patterns.figures.items()),
     ]
     if progress := patterns.progress:
-        about = (f"of {progress.of} steps" if progress.of else "", f"in {progress.file}" if progress.file else "")
+        about = (
+            f"the parameter {progress.of} has their number" if progress.of else "",
+            f"in {progress.file}" if progress.file else "",
+        )
         rows.append(("Line of progress", progress.pattern.text, ", ".join(filter(None, about))))
     if patterns.rounds:
         rows.append(("Progress", "rounds of its outermost loop", "as the recording library counts them"))

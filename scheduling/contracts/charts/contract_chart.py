@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from gridportal.web.axis_ticks import whole_ticks
 from gridportal.web.templatetags.units import duration
 from scheduling.contracts.core.first_reports import FIRST_REPORTS
 from scheduling.contracts.core.limits import Limits
@@ -27,7 +28,10 @@ SOURCES = {
 def finding(story: ContractStory) -> str:
     """One sentence: how the contract stands, with the figures that say so."""
     if story.promised is None:
-        return "Nothing is promised yet: no model knows this program, and no run like it has ended well."
+        return (
+            "Nothing is promised yet: no model knows this program, and no run like it that reported phases has ended "
+            "well."
+        )
     if story.average is None:
         return "No phase that was promised has been reported yet."
     if story.closed:
@@ -82,7 +86,7 @@ def figure(story: ContractStory) -> dict[str, Any]:
         "layout": {
             "showlegend": True,
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
-            "xaxis": {"title": {"text": "report"}, "showgrid": False},
+            "xaxis": {"title": {"text": "report"}, "showgrid": False, **whole_ticks(at)},
             "yaxis": {"title": {"text": "s"}, "rangemode": "tozero"},
             "margin": {"l": 52, "r": 8, "t": 24, "b": 40},
         },

@@ -24,6 +24,8 @@ _INSIDE = (
     *((text, MPICH) for text in (b"MPICH Version:", b"MPIR_CVAR_DEBUG_SUMMARY")),
     *((text, OPEN_MPI) for text in (b"Open MPI v", b"ompi_mpi_init:")),
 )
+#: What Debian alone calls its MPICH's.
+_OF_DEBIAN = re.compile(rb"libmpich(fort|cxx)?\.so\.12\b")
 _DYNAMIC, _STRINGS, _NEEDS, _LOADED = 2, 5, 1, 1
 _MOST_ENTRIES = 4096
 #: A line of a script that starts ranks.
@@ -40,13 +42,17 @@ def linked_mpi(content: bytes) -> str:
     """
     if not content.startswith(_ELF):
         return ""
-    try:
-        needed = tuple(_needed(content))
-    except (struct.error, ValueError, IndexError, OverflowError):
+    needed = _names_needed(content)
+    if needed is None:
         return ""
     found = {mpi for name in needed for pattern, mpi in _NEEDED if pattern.match(name)}
     found = found or {mpi for text, mpi in _INSIDE if text in content}
     return found.pop() if len(found) == 1 else ""
+
+
+def is_of_debians_mpich(content: bytes) -> bool:
+    """Whether the program in a file is linked with Debian's MPICH, by the name of that library."""
+    return content.startswith(_ELF) and any(map(_OF_DEBIAN.match, _names_needed(content) or ()))
 
 
 def launcher_mpi(launcher: Sequence[str]) -> str:
@@ -97,6 +103,14 @@ def started_inside(content: bytes) -> str:
         return ""
     found = _STARTS.search(content)
     return found[1].decode() if found else ""
+
+
+def _names_needed(content: bytes) -> tuple[bytes, ...] | None:
+    """The names of the libraries that an ELF file asks for; None for one that is damaged."""
+    try:
+        return tuple(_needed(content))
+    except (struct.error, ValueError, IndexError, OverflowError):
+        return None
 
 
 def _needed(content: bytes) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gridportal.web.axis_ticks import whole_ticks
 from gridportal.web.templatetags.units import duration
 
 MOST_BARS = 300
@@ -72,7 +73,7 @@ def figure(reports: Sequence[Report], name: str) -> dict[str, Any]:
             "bargap": 0.18,
             "showlegend": split,
             "legend": legend,
-            "xaxis": {"title": {"text": "iteration"}, "showgrid": False},
+            "xaxis": {"title": {"text": "iteration"}, "showgrid": False, **whole_ticks(at)},
             "yaxis": {"title": {"text": "s"}, "rangemode": "tozero"},
             "margin": {"l": 52, "r": 8, "t": 24 if split else 8, "b": 40},
         },

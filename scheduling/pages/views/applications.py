@@ -66,6 +66,7 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
         "application": registered,
         "parameters": _parameters(registered),
         "command": command_line.join(registered.command),
+        "launcher": command_line.join(registered.launcher),
         "output": [*stop_rows(registered.stop_means), *output_rows(registered.output_patterns)],
         "rank_words": ranks.accepted(registered.rank_limits),
         "jobs": visible.order_by("-id")[:RECENT],

@@ -6,8 +6,10 @@ import shlex
 
 from gridportal.base.errors import GridPortalError
 from scheduling.jobs.core import parameters, ranks
+from scheduling.jobs.core.launcher import is_open_mpi
 from scheduling.jobs.models import Application
 
+_OPEN_MPI = "mpirun.openmpi"
 _SHOWN = {"python": "python", "run_dir": "."}
 
 
@@ -24,6 +26,13 @@ def command(application: Application) -> str:
         argv = list(application.command)
     nodes = ",".join(f"n{number}" for number in range(1, count + 1))
     typed = [word for name, value in values.items() if value != "" for word in ("--param", f"{name}={value}")]
-    launcher = ["--launcher", application.launcher[0]] if application.launcher else []
+    launcher = ["--launcher", starter] if (starter := _starter(application)) else []
     monitor = ["gridportal", "trace", "monitor", "--nodes", nodes, *launcher, "--keep", application.slug, *typed, "--"]
     return shlex.join([*monitor, *argv])
+
+
+def _starter(application: Application) -> str:
+    """What starts its ranks, where MPICH's mpiexec does not. On the Grid the first mpirun is MPICH's too."""
+    if application.launcher:
+        return str(application.launcher[0])
+    return _OPEN_MPI if is_open_mpi(application.mpi) else ""

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from gridportal.base.clusters import Cluster
 from gridportal.base.reasons import Code, Reason
 from monitoring.clusters import selectors
 from scheduling.jobs.core import launcher
-from scheduling.jobs.core.linked_mpi import is_started_by_another, launcher_name, linked_mpi, started_inside
+from scheduling.jobs.core.linked_mpi import (
+    MPICH,
+    is_of_debians_mpich,
+    is_started_by_another,
+    launcher_mpi,
+    launcher_name,
+    linked_mpi,
+    started_inside,
+)
 from scheduling.jobs.core.program_start import ProgramKind
 from scheduling.jobs.models import Application
 from scheduling.jobs.services import program_clusters
+from scheduling.runs.adapters import finalizer, mpi_build
 from scheduling.runs.core import started_worlds
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
@@ -56,8 +65,18 @@ def _of_its_start(application: Application) -> Iterator[Reason]:
         yield Reason.of(Code.STARTS_RANKS_ITSELF, launcher=inside)
     elif is_started_by_another(mpi, words):
         yield Reason.of(Code.LINKED_OTHERWISE, mpi=mpi, launcher=started_worlds.launcher_text(words))
+    elif is_of_debians_mpich(content) and _is_portals(application, words):
+        yield Reason.of(Code.DEBIANS_MPICH, launcher=launcher_name(words))
     if not _has_ended_well(application):
         yield Reason.of(Code.NEVER_TRIED)
+
+
+def _is_portals(application: Application, words: Sequence[str]) -> bool:
+    """Whether these words call the mpiexec of the portal's own MPICH, and nobody says that it needs Debian's."""
+    name = launcher_name(words)
+    if launcher_mpi(words) != MPICH or name not in words or finalizer.is_needed(application.mpi, words):
+        return False
+    return PurePosixPath(mpi_build.beside_python(name)).is_absolute()
 
 
 def _kind(application: Application) -> ProgramKind:

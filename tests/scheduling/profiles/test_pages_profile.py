@@ -28,6 +28,13 @@ def test_a_run_is_recorded_by_one_click_and_a_tick_that_is_there_already(client_
     assert "<details open><summary>Requirements, candidates" not in markup(client.get("/submit/?application=ep"))
 
 
+def test_the_command_to_watch_an_open_mpi_program_names_its_launcher(application):
+    application.mpi = "Open MPI 4.1"
+    assert "--launcher mpirun.openmpi" in observing.command(application)
+    application.mpi = "MPICH"
+    assert "--launcher" not in observing.command(application)
+
+
 def test_the_command_to_watch_the_nodes_is_shown_whole(client_as, application):
     application.parameters = [*application.parameters, {"name": "free", "label": "Free", "type": "integer"}]
     application.launcher = ["mpirun.openmpi", "-n", "{ranks}"]

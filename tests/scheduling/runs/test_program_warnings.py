@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from scheduling.pages.commands import registered
 from scheduling.runs.services import program_file
 from scheduling.runs.services.program_file import Presence
 from scheduling.runs.services.program_warnings import program_warnings
+from tests.applications.conftest import need
 from tests.markup import markup
 
 OPEN_MPI_PROGRAM = Path("/bin/true").read_bytes() + b"Open MPI v4.1.4"
@@ -51,12 +53,35 @@ def test_who_brings_a_program_is_warned(client_as):
     assert "is linked with" not in markup(client_as("user").post("/applications/own/new", right, follow=True))
 
 
+def test_the_page_of_a_program_names_its_mpi_and_its_launcher(client_as, people):
+    program = brought(people, mpi="mpich-debian", content=OPEN_MPI_PROGRAM)
+    page = markup(client_as("user").get(f"/applications/{program.slug}/"))
+    assert "<dt>MPI</dt><dd>MPICH 4.0" in page
+    assert ">mpiexec.mpich -n {ranks} -hosts {hosts}</div>" in page
+
+
 def test_a_change_is_warned_of_on_the_page_that_follows_and_once(client_as, people):
     program = brought(people, mpi="openmpi", content=OPEN_MPI_PROGRAM)
     changed = {**FORM, "mpi": "mpich"}
     page = markup(client_as("user").post(f"/applications/{program.slug}/own", changed, follow=True))
     assert page.count("is linked with Open MPI") == 1
     assert "A test run of two ranks" in page
+
+
+def test_debians_mpich_under_the_portals_own_is_told(people, tmp_path, client_as):
+    need("mpicc.mpich")
+    (tmp_path / "main.c").write_text("#include <mpi.h>\nint main(void) { MPI_Init(0, 0); return MPI_Finalize(); }\n")
+    subprocess.run(["mpicc.mpich", "-o", "main", "main.c"], check=True, timeout=60, cwd=tmp_path)
+    content = (tmp_path / "main").read_bytes()
+    program = brought(people, content=content)
+    assert codes(program)[0] == Code.DEBIANS_MPICH
+    page = markup(client_as("user").get(f"/applications/{program.slug}/"))
+    assert "Choose MPICH of Debian" in page
+    assert Code.DEBIANS_MPICH not in codes(brought(people, content=content, mpi="mpich-debian"))
+    program.launcher = ["/usr/bin/mpiexec", "-n", "{ranks}", "-hosts", "{hosts}"]
+    assert Code.DEBIANS_MPICH not in codes(program)
+    program.launcher, program.mpi = [], "MPICH 4.0"
+    assert Code.DEBIANS_MPICH not in codes(program)
 
 
 def test_rest_answers_with_the_same_as_values(client_as):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduling.jobs.core.linked_mpi import linked_mpi
+from scheduling.jobs.core.linked_mpi import is_of_debians_mpich, linked_mpi
 from tests.applications.conftest import need
 
 MAIN = "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); MPI_Finalize(); return 0; }\n"
@@ -32,7 +32,9 @@ def test_a_compiled_program_says_its_mpi(tmp_path, compiler, source, mpi):
     file = tmp_path / ("main.f90" if source is FORTRAN else "main.c")
     file.write_text(source)
     subprocess.run([compiler, "-o", str(tmp_path / "main"), str(file)], check=True, timeout=60, cwd=tmp_path)
-    assert linked_mpi((tmp_path / "main").read_bytes()) == mpi
+    content = (tmp_path / "main").read_bytes()
+    assert linked_mpi(content) == mpi
+    assert is_of_debians_mpich(content) == compiler.endswith(".mpich")
 
 
 def test_a_statically_linked_one_says_it_too():
@@ -48,5 +50,6 @@ def test_what_is_damaged_says_nothing():
     elf = Path("/bin/true").read_bytes()
     for length in range(0, 2000, 7):
         assert linked_mpi(elf[:length]) == ""
+        assert not is_of_debians_mpich(elf[:length])
     for place in range(16, 900, 5):
         assert linked_mpi(elf[:place] + b"\xff\xff\xff\xff" + elf[place + 4 :]) == ""

@@ -25,6 +25,14 @@ def test_phases_that_add_up_to_more_than_the_run_are_told_in_words(client_as: An
             assert ("So all phases add up to 2 min 10 s, though the run lasted 1 min 40 s" in page) is is_told
 
 
+def test_two_repetitions_are_counted_in_whole_numbers() -> None:
+    reports = [
+        {"phase": "step", "number": k, "iteration": None, "seconds": 1.0, "communicate": None} for k in range(40)
+    ]
+    assert phases.figure(reports[:2], "step")["layout"]["xaxis"]["dtick"] == 1
+    assert "dtick" not in phases.figure(reports, "step")["layout"]["xaxis"]
+
+
 def test_nothing_is_said_of_no_phases_or_of_a_run_that_goes_on() -> None:
     assert phases.overlap([], 10.0) == ""
     assert "add up" not in phases.overlap([{"seconds": 20.0}], None)
