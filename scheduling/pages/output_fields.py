@@ -51,7 +51,7 @@ class OutputFields(WordedForm):
         "seconds (since the line before) and elapsed (since the beginning). So a run has a contract.",
     )
     progress_of = forms.CharField(
-        label="Parameter with the number of steps", required=False, widget=forms.TextInput(attrs=_PLAIN)
+        label="Parameter: number of steps", required=False, widget=forms.TextInput(attrs=_PLAIN)
     )
 
     progress_file = forms.CharField(

@@ -31,8 +31,10 @@ def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
     made = stored_skeletons.skeletons_of(application)
     for one in made:
         one.stale = stored_skeletons.is_stale(one)
+    replaced = stored_skeletons.replaced(made)
     monitor = observing.command(application)
-    context: dict[str, Any] = {"application": application, "profiles": rows, "skeletons": made, "monitor": monitor}
+    context: dict[str, Any] = {"application": application, "profiles": rows, "monitor": monitor}
+    context |= {"skeletons": made, "replaced": replaced}
     if rows:
         context |= _one(request, _chosen(rows, request.GET.get("profile", "")))
     return render(request, "scheduling/profile.html", context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -167,6 +167,13 @@ def is_stale(row: Skeleton) -> bool:
 def skeletons_of(application: Application) -> list[Skeleton]:
     """All of an application, newest first, without their documents."""
     return list(application.skeletons.defer("document").select_related("application"))
+
+
+def replaced(rows: Iterable[Skeleton]) -> set[int]:
+    """The numbers of those for which `best` takes a newer one of their ranks and parameters. `rows`: newest first."""
+    newest: dict[tuple[int, str], int] = {}
+    usable_rows = [row for row in rows if not row.problem and not is_stale(row)]
+    return {row.pk for row in usable_rows if newest.setdefault((row.ranks, row.parameters_key), row.pk) != row.pk}
 
 
 def remember(row: Skeleton, prediction: BestPrediction) -> None:

@@ -100,6 +100,17 @@ def test_only_a_skeleton_of_just_these_parameters_is_used(application):
     assert stored_skeletons.best(application, {"klass": "W"}, 8) is None
 
 
+def test_of_two_of_the_same_parameters_the_page_says_which_one_is_used(application, client_as):
+    row = traced_profile(application, klass="W")
+    old, other = stored_skeletons.build(row), stored_skeletons.build(traced_profile(application, klass="A"))
+    assert stored_skeletons.replaced([other, old]) == set()
+    new = stored_skeletons.build(row)
+    assert stored_skeletons.best(application, {"klass": "W"}, 4) == new
+    assert stored_skeletons.replaced(stored_skeletons.skeletons_of(application)) == {old.pk}
+    page = markup(client_as("user").get("/applications/ep/profile"))
+    assert (page.count("a newer one is used"), page.count("✓ in use")) == (1, 2)
+
+
 def test_a_skeleton_is_not_used_once_the_program_starts_in_another_way(application):
     made = stored_skeletons.build(traced_profile(application))
     application.environment = {"OTHER": "1"}
