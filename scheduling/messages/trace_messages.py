@@ -29,8 +29,8 @@ plain(
         ),
         Code.TRACE_NO_MPI: (
             "Its communication was not recorded: no rank called MPI_Init where the recording library could see it. The "
-            "program uses no MPI, is linked with it statically, or its wrapper clears LD_PRELOAD. Watch its nodes "
-            "instead: gridportal trace monitor."
+            "program ended before it, uses no MPI, is linked with it statically, or its wrapper clears LD_PRELOAD. If "
+            "it runs without recording, watch its nodes instead: gridportal trace monitor."
         ),
     }
 )
