@@ -82,6 +82,19 @@ def test_the_bar_of_each_state_stands_out_from_the_page(theme: str) -> None:
     assert {state: ratio for state, ratio in low.items() if ratio < 3} == {}
 
 
+@pytest.mark.parametrize("theme", [":root", ':root[data-theme="dark"]'])
+def test_found_words_can_be_read_and_stand_out(theme: str) -> None:
+    """At least 4.5 to 1 for text, as WCAG 2.2 (1.4.3) asks, and a ground other than that of the log."""
+    text = (ROOT / "static/css/tokens.css").read_text()
+    tokens = dict(re.findall(r"--([\w-]+): (#[0-9a-f]+);", text.split(f"\n{theme} {{")[1].split("\n}")[0]))
+    mark = (ROOT / "static/css/text.css").read_text().split("pre mark {")[1].split("}")[0]
+    ground, words = (re.search(rf"{name}: var\(--([\w-]+)\)", mark) for name in (r"\sbackground", r"\scolor"))
+    assert ground
+    assert words
+    assert contrast(tokens[words[1]], tokens[ground[1]]) >= 4.5
+    assert tokens[ground[1]] != tokens["panel"]
+
+
 def contrast(one: str, other: str) -> float:
     """The ratio of two colours, as WCAG defines it."""
     dark, light = sorted(map(luminance, (one, other)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from monitoring.history.core.samples import Live, Series
@@ -14,15 +14,26 @@ _LEAST_LOAD, _LEAST_RATE = 0.005, 1e4
 
 
 @dataclass(frozen=True, slots=True)
+class NodeUsers:
+    """Who uses a node: `owners`, which job a run is of, by the run's name; `over`, names of runs that ended lately, of
+    which an agent may still tell; `holder`, the job that has the node now."""
+
+    owners: Mapping[str, int] = field(default_factory=dict)
+    over: Set[str] = frozenset()
+    holder: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunOnNode:
     """What a run takes of a node: `load` in processes, `tx` and `rx` in bit/s, None where nobody counts it.
 
-    `job`: the number of its job, None where it is not known, as for runs of others.
+    `job`: the number of its job, None where it is not known, as for runs of others; `at`: None where nothing of it is
+    measured yet.
     """
 
     name: str
     job: int | None
-    at: datetime
+    at: datetime | None
     load: float | None
     tx: float | None
     rx: float | None
@@ -54,14 +65,17 @@ class Others:
     rx: float | None
 
 
-def runs_on(node: str, live: Mapping[Series, Live], owners: Mapping[str, int], oldest: float) -> list[RunOnNode]:
-    """What each run takes of `node`, by name. `owners`: the job of a run; `oldest`: Unix seconds of the first sample
-    that counts, since runs that are no longer told of are over."""
+def runs_on(node: str, live: Mapping[Series, Live], users: NodeUsers, oldest: float) -> list[RunOnNode]:
+    """What each run takes of `node`, by name; of runs that are over nothing. `oldest`: Unix seconds of the first
+    sample that counts, since runs that are no longer told of are over. Who holds the node is there in any case."""
     shown = []
     for name, newest in _by_part(node, "@", live, oldest):
         first = next(iter(newest.values()))
         taken = {metric: _value(newest, metric) for metric in ("load", "tx", "rx")}
-        shown.append(RunOnNode(name, owners.get(name), datetime.fromtimestamp(first.at, UTC), **taken))
+        if name not in users.over:
+            shown.append(RunOnNode(name, users.owners.get(name), datetime.fromtimestamp(first.at, UTC), **taken))
+    if users.holder is not None and users.holder not in {run.job for run in shown}:
+        shown.append(RunOnNode("", users.holder, None, None, None, None))
     return [run for run in shown if run.is_shown]
 
 

@@ -19,7 +19,7 @@ from monitoring.history.charts.history import Mark
 from monitoring.history.core.samples import Live, Series
 from monitoring.history.selectors import series as history_series
 from monitoring.status.selectors.health import reason
-from monitoring.status.selectors.node_traffic import Interface, interfaces_of, others_on, runs_on
+from monitoring.status.selectors.node_traffic import Interface, NodeUsers, interfaces_of, others_on, runs_on
 from monitoring.status.selectors.picture import NodeFigures, picture, too_old
 from monitoring.status.views.node_devices import device_charts
 from monitoring.status.views.panels import Wanted, panel, ranges, span_of
@@ -66,12 +66,11 @@ def node(
     request: HttpRequest,
     name: str,
     *,
-    owners: Mapping[str, int] | None = None,
+    users: NodeUsers,
     extra: Mapping[str, Any] | None = None,
     marks: Sequence[Mark] = (),
 ) -> HttpResponse:
-    """A node. `owners`: which job a run is of, by the run's name; other runs are shown without a link. `marks`:
-    what its charts show besides."""
+    """A node. `users`: which jobs use it, as far as that is known; `marks`: what its charts show besides."""
     cluster = requested_cluster(request)
     shown = picture(cluster) if cluster else None
     found = next((row for row in shown.nodes if row.name == name), None) if shown else None
@@ -79,7 +78,7 @@ def node(
         raise Http404(f"No node is called {name[:80]}.")
     live, span = history_series.live(cluster.name), span_of(request)
     oldest = timezone.now().timestamp() - MISSED * settings.PORTAL.collect_every
-    runs, interfaces = runs_on(name, live, owners or {}, oldest), interfaces_of(name, live)
+    runs, interfaces = runs_on(name, live, users, oldest), interfaces_of(name, live)
     links = [link for link in shown.links if name in (link.source, link.target)]
     context = {
         "cluster": cluster,

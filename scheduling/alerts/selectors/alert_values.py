@@ -17,11 +17,15 @@ from scheduling.messages.metric_text import LINK_USE, SILENCE, WAITING
 
 #: What the longest wait is of.
 JOBS = "a job"
+#: In a subject, what follows is the part that one run takes of the node before it.
+_OF_RUN = "@"
 Values = Mapping[str, float | None]
 
 
 class AlertValues:
     """The values of one cluster at one moment; each is read when it is asked for first, whatever the number of rules.
+
+    A run's part of a node is no subject: a rule on nodes watches nodes.
 
     A few queries: one for the newest of all series, one for jobs, three for links.
     """
@@ -51,7 +55,7 @@ class AlertValues:
         return series.live(self._cluster.name)
 
     def _recorded(self, metric: str) -> Values:
-        subjects = [subject for subject, name in self._live if name == metric]
+        subjects = [subject for subject, name in self._live if name == metric and _OF_RUN not in subject]
         newest = {subject: self._live[subject, metric] for subject in subjects}
         return {
             subject: None if too_old(datetime.fromtimestamp(one.at, UTC), self._now) else one.value

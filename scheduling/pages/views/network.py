@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
 from monitoring.status.charts.network_map import Marked
+from monitoring.status.selectors.node_traffic import NodeUsers
 from monitoring.status.views import links, nodes
 from monitoring.status.views import topology as map_page
 from monitoring.status.views.panels import span_of
@@ -42,10 +43,12 @@ def node(request: HttpRequest, name: str) -> HttpResponse:
     cluster = map_page.requested_cluster(request)
     jobs = _jobs_on(request, cluster.name, name) if cluster else []
     owners = _owners(cluster.name) if cluster else {}
+    over = rooms.ended_runs(cluster.name) if cluster else frozenset()
     span = span_of(request)
     marks = alert_rows.marks(cluster.name, name, span.start, span.end) if cluster else []
-    extra = {"holder": _held(request).get(name), "jobs": jobs}
-    return nodes.node(request, name, owners=owners, extra=extra, marks=marks)
+    holder = _held(request).get(name)
+    extra = {"holder": holder, "jobs": jobs}
+    return nodes.node(request, name, users=NodeUsers(owners, over, holder), extra=extra, marks=marks)
 
 
 @require_safe

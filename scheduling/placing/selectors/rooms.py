@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from monitoring.clusters import selectors
 from monitoring.clusters.selectors import NodeState
@@ -23,6 +25,8 @@ from scheduling.skeletons.core.skeleton_run_states import AT_WORK
 from scheduling.skeletons.models import SkeletonRun
 
 _MB = 2**20
+#: For so long agents may tell of a run that ended.
+_TOLD_OF = timedelta(days=1)
 #: Labels with so many cpus or MB, and more, tell nothing.
 _MOST = 2.0**40
 _NEEDS = ("cpus_per_rank", "memory_per_rank", "gres_per_rank", "options")
@@ -75,6 +79,13 @@ def processors(cluster: str) -> dict[str, int]:
 def _partitions(node: NodeState, unknown: str) -> list[str]:
     found: list[str] = node.facts.get("partitions") or [unknown]
     return found
+
+
+def ended_runs(cluster: str) -> frozenset[str]:
+    """The names, on the cluster, of runs that ended within a day: agents may still tell of them."""
+    lately = timezone.now() - _TOLD_OF
+    rows = Run.objects.filter(job__cluster=cluster, ended_at__gte=lately).values_list("backend_id", "key")
+    return frozenset(name for names in rows for name in names if name)
 
 
 def open_runs(cluster: str) -> QuerySet[Run]:

@@ -58,6 +58,17 @@ def test_what_a_job_takes_is_told_apart_from_what_others_take(client_as, star, p
     assert ">10.0<" in others
 
 
+def test_a_run_that_ended_is_not_shown_and_who_holds_the_node_is(client_as, star, people, make_job, now):
+    Node.objects.create(cluster=star, name="n1", position=5)
+    over, job = make_job(people["user"], "succeeded"), make_job(people["user"], "running")
+    over.runs.update(backend_id="job-3-run-1-24085817", ended_at=now)
+    record_readings("grid", "agent", [Sample("n1@job-3-run-1-24085817", "load", now.timestamp(), 1.5)])
+    page = markup(client_as("user").get("/topology/nodes/n1/"))
+    assert "job-3-run-1" not in page
+    table = page[page.index("What jobs take of it now") : page.index("everybody else")]
+    assert f'<a href="/jobs/{job.pk}/">job {job.pk}</a>' in table
+
+
 def test_a_run_of_which_only_the_load_is_known_yet_shows_no_rate(client_as, star, now):
     record_readings("grid", "agent", [Sample("b@run-9", "load", now.timestamp(), 0.5)])
     page = markup(client_as("user").get("/topology/nodes/b/"))

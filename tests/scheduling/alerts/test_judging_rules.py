@@ -106,6 +106,14 @@ def test_any_recorded_series_of_one_subject_is_watched(people: Any, cluster: Any
     assert at(1) == ["n2"]
 
 
+def test_a_rule_on_nodes_is_silent_about_the_parts_that_jobs_take(people: Any, cluster: Any, at: Any) -> None:
+    subjects = ("n1", "n2@job-7-run-1-0badcafe")
+    record_readings("grid", "agent", [Sample(name, "load", START.timestamp(), 4.0) for name in subjects])
+    rule = make_rule(cluster, metric="load", level=1, clear=1, hold=0)
+    Alert.objects.create(rule=rule, subject=subjects[1], since=START, fired_at=START, value=4.0)
+    assert at(1) == ["n1"]
+
+
 def test_a_figure_that_is_old_fires_nothing(people: Any, cluster: Any, at: Any) -> None:
     use(cluster, 0.9, START - timedelta(days=1))
     make_rule(cluster, hold=0)
