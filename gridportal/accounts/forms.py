@@ -18,7 +18,7 @@ from gridportal.accounts.models import User
 from gridportal.accounts.refusals import Refusal, SignInRefusedError
 from gridportal.accounts.roles import ALL_ROLES
 from gridportal.base.dates import MomentField, backwards
-from gridportal.web.worded_form import WordedForm
+from gridportal.web.worded_form import NAME_NEEDED, WordedForm
 
 
 class SignInForm(AuthenticationForm):
@@ -149,7 +149,7 @@ class KeyForm(WordedForm):
         max_length=60,
         help_text="By which you know it: blue key, phone.",
         widget=forms.TextInput({"autocomplete": "off"}),
-        error_messages={"required": "Enter a name."},
+        error_messages={"required": NAME_NEEDED},
     )
     credential = forms.CharField(
         max_length=64_000,
@@ -161,7 +161,7 @@ class KeyForm(WordedForm):
 class DirectoryForm(WordedForm):
     """Somebody's name and password at the LDAP server."""
 
-    username = forms.CharField(label="Username there", max_length=150)
+    username = forms.CharField(label="Username there", max_length=150, error_messages={"required": NAME_NEEDED})
     password = forms.CharField(
         label="Password there", widget=forms.PasswordInput({"autocomplete": "off"}), strip=False, max_length=1000
     )
@@ -173,7 +173,11 @@ class DirectoryForm(WordedForm):
 class TokenForm(WordedForm):
     """What the token is for, and for how long."""
 
-    name = forms.CharField(max_length=80, label="What is it for?")
+    name = forms.CharField(
+        max_length=80,
+        label="What is it for?",
+        error_messages={"required": "Enter what the token is for, such as my laptop."},
+    )
     days = forms.TypedChoiceField(coerce=int, empty_value=None, required=False, label="It expires")
 
     def __init__(self, data: Any = None) -> None:
@@ -191,7 +195,12 @@ class TokenForm(WordedForm):
 class InviteForm(WordedForm):
     """Who is invited, with which role."""
 
-    username = forms.CharField(label="Username", max_length=150, widget=forms.TextInput({"autocomplete": "off"}))
+    username = forms.CharField(
+        label="Username",
+        max_length=150,
+        widget=forms.TextInput({"autocomplete": "off"}),
+        error_messages={"required": NAME_NEEDED},
+    )
     role = forms.ChoiceField(label="Role", choices=[(role, role) for role in ALL_ROLES])
     email = forms.EmailField(
         label="E-mail",

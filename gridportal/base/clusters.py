@@ -21,7 +21,7 @@ Busy = Literal["wait", "again", "next"]
 #: What to do when the chosen nodes are busy, in words.
 BUSY: dict[str, str] = {
     "wait": "wait until these nodes are free",
-    "again": "choose again among the nodes that are free",
+    "again": "use other free nodes",
     "next": "take the next candidate group that is free",
 }
 USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")

@@ -24,6 +24,8 @@ from gridportal.base.accepted_values import (
 )
 from gridportal.web.shown_version import SHOWN_VERSION, version_of
 
+#: What an empty field says that takes a name.
+NAME_NEEDED = "Enter a name."
 _LISTED = 12  # choices that a sentence names
 
 

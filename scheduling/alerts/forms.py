@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from gridportal.base.sizes import parse_size
-from gridportal.web.worded_form import WordedForm
+from gridportal.web.worded_form import NAME_NEEDED, WordedForm
 from monitoring.clusters.models import Cluster
 from scheduling.alerts.models import AlertRule
 from scheduling.alerts.services.changing_rules import MOST_HOLD
@@ -28,7 +28,7 @@ _CLEAR = {**_PLAIN, "aria-describedby": "id_clear_unit id_clear_helptext"}
 class RuleForm(WordedForm):
     """One rule. `services.changing_rules` checks what hangs on more than the field itself."""
 
-    name = forms.CharField(label="Name", max_length=80)
+    name = forms.CharField(label="Name", max_length=80, error_messages={"required": NAME_NEEDED})
     cluster = forms.ModelChoiceField(Cluster.objects.order_by("name"), label="Cluster", empty_label=None)
     metric = forms.ChoiceField(label="What is watched")
     subject = forms.CharField(
@@ -38,7 +38,12 @@ class RuleForm(WordedForm):
         help_text="Such as n3, or n1>n2 for a link. Empty: all.",
     )
     side = forms.ChoiceField(label="It fires", choices=_SIDES)
-    level = forms.CharField(label="Level", max_length=40, widget=forms.TextInput(attrs=_LEVEL))
+    level = forms.CharField(
+        label="Level",
+        max_length=40,
+        widget=forms.TextInput(attrs=_LEVEL),
+        error_messages={"required": "Enter a number.", "max_length": "Enter a shorter number."},
+    )
     clear = forms.CharField(
         label="It ends at",
         required=False,

@@ -9,7 +9,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -128,7 +127,7 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
     _refuse_readers(request)
     row = get_object_or_404(AlertRule, pk=pk)
     changing_rules.remove_rule(caller(request), pk)
-    add_result(request, "Alerts", reverse("alerts"), f"are without the rule {row.name} now.")
+    messages.success(request, f"Rule {row.name} is removed.")
     return redirect("alerts")
 
 

@@ -80,7 +80,9 @@ class JobFilterForm(WordedForm):
     """
 
     q = forms.CharField(label="Search", required=False, max_length=100)
-    state = StateField(label="State", required=False)
+    state = StateField(
+        label="State", required=False, error_messages={"invalid_choice": "There is no state '%(value).40s'."}
+    )
     application = forms.ChoiceField(label="Application", required=False)
     owner = forms.CharField(label="Owner", required=False, max_length=150)
     method = forms.ChoiceField(
@@ -113,9 +115,10 @@ class JobFilterForm(WordedForm):
             self.fields[name].widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"})
 
     def clean(self) -> None:
-        """From lies before To."""
+        """From lies before To, else neither narrows."""
         if problem := backwards(self.cleaned_data.get("start"), self.cleaned_data.get("until")):
             self.add_error("start", problem)
+            del self.cleaned_data["until"]
 
     @property
     def narrows(self) -> bool:

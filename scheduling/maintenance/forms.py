@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -11,6 +12,9 @@ from gridportal.web.worded_form import WordedForm
 from monitoring.clusters.models import Cluster
 from scheduling.jobs.core.specification_text import split_names
 from scheduling.maintenance.models import LEVELS
+
+#: Of so many clusters the hint names nodes.
+_CLUSTERS = 3
 
 
 def _moment(label: str, *, required: bool, help_text: str = "") -> MomentField:
@@ -22,16 +26,27 @@ class MaintenanceForm(WordedForm):
     """One time in which nodes are worked on."""
 
     cluster = forms.ModelChoiceField(Cluster.objects.order_by("name"), label="Cluster", empty_label=None)
-    nodes = forms.CharField(
-        label="Nodes", required=False, max_length=20_000, help_text="Names, such as n3 n4. Empty: all nodes."
-    )
+    nodes = forms.CharField(label="Nodes", required=False, max_length=20_000)
     start = _moment("From, UTC", required=True)
     end = _moment("To, UTC", required=True)
     why = forms.CharField(label="What people are told", required=False, max_length=200)
 
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        examples = ", or ".join(_examples())
+        self.fields["nodes"].help_text = f"Names{examples and f', such as {examples}'}. Empty: all nodes."
+
     def clean_nodes(self) -> list[str]:
         """The names."""
         return list(split_names(self.cleaned_data["nodes"]))
+
+
+def _examples() -> Iterator[str]:
+    """Two nodes of each of the first clusters."""
+    for cluster in Cluster.objects.order_by("name")[:_CLUSTERS]:
+        names = cluster.nodes.filter(kind="compute").order_by("position").values_list("name", flat=True)
+        if names:
+            yield f"{' '.join(names[:2])} of {cluster}"
 
 
 class AnnouncementForm(WordedForm):

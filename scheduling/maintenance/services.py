@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,13 +11,17 @@ from django.utils import timezone
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
-from gridportal.base.errors import InputError
+from gridportal.base.accepted_values import one_of
+from gridportal.base.errors import InputError, SeveralInputsError
+from gridportal.base.moment_text import moment_text
 from monitoring.clusters.models import Cluster
 from scheduling.maintenance import selectors
 from scheduling.maintenance.models import LEVELS, MaintenanceWindow, PageAnnouncement
 
 #: So much may be planned and announced at once, and no maintenance is longer.
 MOST, _LONGEST = 200, timedelta(days=366)
+#: So many nodes a sentence names.
+_NAMED = 8
 
 
 @transaction.atomic
@@ -28,13 +32,8 @@ def plan_maintenance(
     now = timezone.now()
     if MaintenanceWindow.objects.filter(end__gt=now).count() >= MOST:
         raise InputError("start", start.isoformat(), f"one of at most {MOST} planned times")
-    known = set(cluster.nodes.filter(kind="compute").values_list("name", flat=True))
-    for name in nodes:
-        if name not in known:
-            raise InputError("nodes", name, f"names of compute nodes of {cluster}, or nothing for all of them")
-    _check_times(start, end, now)
-    if end - start > _LONGEST:
-        raise InputError("end", end.isoformat(), f"a time up to {_LONGEST.days} days after the start")
+    if errors := [*_wrong_nodes(cluster, nodes), *_wrong_times(start, end, now, _LONGEST)]:
+        raise SeveralInputsError(errors)
     Cluster.objects.select_for_update().get(pk=cluster.pk)  # of two who plan the same at once, the second is told
     names = list(dict.fromkeys(nodes))
     _refuse_twice(cluster, names, start, end)
@@ -51,18 +50,21 @@ def plan_maintenance(
 
 
 @transaction.atomic
-def end_maintenance(person: User, pk: int) -> None:
-    """End what is under way now; remove what has not begun. What is over stays, and what is gone already is."""
+def end_maintenance(person: User, pk: int) -> bool:
+    """End what is under way now; remove what has not begun. What is over stays, and what is gone already is. Whether it
+    had begun."""
     now = timezone.now()
     row = MaintenanceWindow.objects.select_for_update().filter(pk=pk).first()
     if row is None:
-        return
+        return False
     audit(person, "maintenance.end", row, **_facts(row))
     if row.start > now:
         row.delete()
-    elif row.end > now:
+        return False
+    if row.end > now:
         row.end = now
         row.save(update_fields=["end"])
+    return True
 
 
 @transaction.atomic
@@ -79,7 +81,8 @@ def announce_on_pages(
     if selectors.announcements(now).count() >= MOST:
         raise InputError("text", line, f"one of at most {MOST} announcements; end one first")
     if end is not None:
-        _check_times(start or now, end, now)
+        for error in _wrong_times(start or now, end, now):
+            raise error
     row = PageAnnouncement.objects.create(
         text=line, level=level, start=start or now, end=end, created_by=person.username
     )
@@ -109,11 +112,25 @@ def _refuse_twice(cluster: Cluster, nodes: Sequence[str], start: datetime, end: 
             raise InputError("start", start.isoformat(), f"another time or other nodes: this is planned already{by}")
 
 
-def _check_times(start: datetime, end: datetime, now: datetime) -> None:
+def _wrong_nodes(cluster: Cluster, nodes: Sequence[str]) -> Iterator[InputError]:
+    known = set(cluster.nodes.filter(kind="compute").values_list("name", flat=True))
+    wrong = [name for name in nodes if name not in known]
+    if wrong:
+        named = one_of(sorted(known), _NAMED).removeprefix("one of ")
+        shown = ", ".join(wrong[:_NAMED])
+        accepted = f"names of compute nodes of {cluster} ({named}), or nothing for all of them; it has no {shown}"
+        yield InputError("nodes", shown, accepted)
+
+
+def _wrong_times(
+    start: datetime, end: datetime, now: datetime, longest: timedelta | None = None
+) -> Iterator[InputError]:
     if end <= start:
-        raise InputError("end", end.isoformat(), f"a time after {start.isoformat()}")
-    if end <= now:
-        raise InputError("end", end.isoformat(), "a time in the future")
+        yield InputError("end", end.isoformat(), f"a time after {moment_text(start, now)}")
+    elif end <= now:
+        yield InputError("end", end.isoformat(), "a time in the future")
+    elif longest is not None and end - start > longest:
+        yield InputError("end", end.isoformat(), f"a time up to {longest.days} days after the start")
 
 
 def _line(field: str, text: Any, most: int) -> str:

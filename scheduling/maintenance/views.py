@@ -52,8 +52,8 @@ def end(request: HttpRequest, pk: int) -> HttpResponse:
     """End maintenance, or take it back."""
     require_permission(request, "scheduling.plan_maintenance", "Operators and administrators plan maintenance.")
     row = get_object_or_404(MaintenanceWindow.objects.select_related("cluster"), pk=pk)
-    services.end_maintenance(caller(request), pk)
-    add_result(request, f"Maintenance of {row.cluster}", f"{reverse('maintenance')}#windows", "has ended.")
+    outcome = "has ended." if services.end_maintenance(caller(request), pk) else "is taken back."
+    add_result(request, f"Maintenance of {row.cluster}", f"{reverse('maintenance')}#windows", outcome)
     return redirect("maintenance")
 
 

@@ -42,7 +42,7 @@ def busy_field() -> forms.ChoiceField:
     """What is done about busy nodes."""
     defaults = {BUSY[found.busy_default] for found in selectors.configured().values()}
     own = f"Here: {defaults.pop()}." if len(defaults) == 1 else ""
-    choices = [("", "as the cluster has it"), *BUSY.items()]
+    choices = [("", "the cluster's default"), *BUSY.items()]
     return forms.ChoiceField(label="If nodes are busy", required=False, choices=choices, help_text=own)
 
 

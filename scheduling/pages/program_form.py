@@ -10,7 +10,7 @@ from typing import Any
 from django import forms
 
 from gridportal.base.errors import InputError
-from gridportal.web.worded_form import WordedForm
+from gridportal.web.worded_form import NAME_NEEDED, WordedForm
 from scheduling.jobs.core import command_line, patterns, program_start
 from scheduling.jobs.core.parameters import type_of
 from scheduling.jobs.core.program_start import MPI_LABELS, ProgramKind
@@ -99,7 +99,11 @@ ParameterRows = forms.formset_factory(ParameterRow, extra=2, max_num=50)
 class ProgramForm(OutputFields):
     """What a person says of a program of their own."""
 
-    name = forms.CharField(max_length=120, help_text="As you and those you share it with shall see it.")
+    name = forms.CharField(
+        max_length=120,
+        help_text="As you and those you share it with shall see it.",
+        error_messages={"required": NAME_NEEDED},
+    )
     upload = forms.FileField(
         label="Upload the program",
         required=False,

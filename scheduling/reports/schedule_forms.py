@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from gridportal.web.worded_form import WordedForm
+from gridportal.web.worded_form import NAME_NEEDED, WordedForm
 from scheduling.jobs.core.specification_text import split_names
 from scheduling.reports.core.report_times import ReportEvery
 from scheduling.reports.models import ReportSchedule
@@ -21,7 +21,7 @@ EVERY = {
 class ScheduleForm(WordedForm):
     """Name, time, tabs and people of one report."""
 
-    name = forms.CharField(label="Name", max_length=80)
+    name = forms.CharField(label="Name", max_length=80, error_messages={"required": NAME_NEEDED})
     every = forms.ChoiceField(label="Sent", choices=[(word.value, label) for word, label in EVERY.items()])
     tabs = forms.MultipleChoiceField(
         label="What is in it",

@@ -17,7 +17,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from gridportal.accounts.caller import caller
 from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError
 from gridportal.accounts.list_context import list_context, usual_view
-from gridportal.base.errors import GridPortalError
+from gridportal.base.errors import GridPortalError, InputError
+from gridportal.web.form_errors import add_input_error
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.result_messages import add_result
 from gridportal.web.shown_version import SHOWN_VERSION, was_shown
@@ -88,8 +89,10 @@ def new_request(request: HttpRequest) -> HttpResponse:
         form.show(_kept_texts(request))
         return _form(request, form, 409)
     except GridPortalError as error:
-        field = "name" if getattr(error, "field", "") == "name" else "text"
-        form.add_error(field, str(error))
+        if isinstance(error, InputError) and error.field == "name":
+            add_input_error(form, error)
+        else:
+            form.add_error("text", str(error))
         return _form(request, form, 422)
     add_result(request, f"Request {row.pk}", row.get_absolute_url(), f"is {row.state}.")
     return redirect(row)

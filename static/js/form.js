@@ -12,6 +12,13 @@ document.addEventListener("submit", (event) => {
   for (const button of form.querySelectorAll("button:not([type=button])")) button.setAttribute("aria-disabled", "true");
 });
 
+// The address of a list has the filters that are on, and no others; without any it still is no saved view.
+document.addEventListener("formdata", (event) => {
+  if (!event.target.matches("[data-sparse]")) return;
+  for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
+  if ([...event.formData].length === 0) event.formData.append("view", "all");
+});
+
 // Back in the history, a form may be sent again: its request key still makes one job of it.
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) {

@@ -3,20 +3,28 @@
 const PAGES = { s: "submit", j: "jobs", t: "topology", a: "applications", h: "help" };
 let going = -Infinity;
 
+/* The search of this page, where it has one that can be seen: its list's, else another one, such as its log's. */
+const search = () =>
+  ["[data-search]", "main input[type=search]"]
+    .flatMap((fields) => [...document.querySelectorAll(fields)])
+    .find((field) => field.checkVisibility());
+
 const typing = (element) => element?.closest?.("input, textarea, select, [contenteditable]");
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector("dialog[open]"))
     return;
   if (event.key === "/") {
-    const search = document.querySelector("[data-search]");
-    if (search) {
+    const field = search();
+    if (field) {
       event.preventDefault();
-      search.focus();
-      search.select?.();
+      field.focus();
+      field.select?.();
     }
   } else if (event.key === "?") {
     event.preventDefault();
+    const found = Boolean(search());
+    for (const line of document.querySelectorAll("[data-if-search]")) line.hidden = !found;
     document.getElementById("shortcuts")?.showModal();
   } else if (event.key === "g") {
     going = event.timeStamp;

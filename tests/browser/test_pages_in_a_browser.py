@@ -258,6 +258,29 @@ def test_keys_open_the_list_of_shortcuts_and_the_search(portal, jobs):
     assert page.evaluate("document.activeElement.name") == "q"
 
 
+def test_the_key_of_the_search_takes_the_one_that_the_page_has(portal, jobs):
+    portal.sign_in("user")
+    page = portal.page
+    portal.go(f"/jobs/{jobs['running'].pk}/")
+    page.wait_for_selector("#log-search")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "log-search"
+    portal.go("/help/")
+    page.keyboard.press("?")
+    assert page.locator("#shortcuts dd", has_text="this list").is_visible()
+    assert not page.locator("#shortcuts dd", has_text="search on this page").is_visible()
+
+
+def test_the_address_of_a_filtered_list_has_no_empty_filter(portal, jobs):
+    portal.sign_in("user")
+    portal.go("/jobs/")
+    page = portal.page
+    page.select_option("#id_state", "failed")
+    page.click("form[aria-label=Jobs] button:has-text('Filter')")
+    page.wait_for_url("**/jobs/?*")
+    assert page.url.endswith("/jobs/?state=failed")
+
+
 def test_a_table_that_goes_on_out_of_sight_says_by_how_much(live_server, open_page, people, make_job, network):
     for _ in range(40):
         make_job(people["user"], "queued")

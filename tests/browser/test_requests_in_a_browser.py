@@ -70,7 +70,7 @@ def test_plain_fields_show_their_request_and_the_job_says_the_same_clauses(
     assert page_faults(portal) == []
     job = make_job(people["user"], "waiting", requirements=Requirements(require={"speed": ">=9"}))
     portal.go(f"/jobs/{job.pk}/")
-    page.click("text=Clause by clause")
+    page.click("text=Which nodes meet each requirement now")
     page.wait_for_url("**/requirements/")
     settled(portal)
     assert "ask for >= 1 in other.speed >= 9" in page.locator("main").inner_text()

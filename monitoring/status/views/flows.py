@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.network.flows import Flow
+from gridportal.web.form_errors import by_label
 from gridportal.web.templatetags.units import mbit_text
 from monitoring.clusters import selectors as clusters_selectors
 from monitoring.clusters.models import Cluster
@@ -31,6 +32,8 @@ WHEN_CHOICES = (
     ("24h", "over the last 24 h"),
     ("forecast", "as forecast"),
 )
+#: The parts of a flow as the panel calls them.
+_PARTS = {"source": "From", "target": "To", "demand": "Bandwidth", "weight": "Weight"}
 _HELD = {"demand": "its own demand", "no path": "no path"}
 
 
@@ -63,7 +66,7 @@ def panel(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
     try:
         answer = remos_queries.flows(cluster.name, parsed(text), when=moment(when))
     except GridPortalError as error:
-        return found | {"ask_error": str(error)}
+        return found | {"ask_error": by_label(error, _labels(text))}
     return found | {"answer": [_row(flow) for flow in answer["flows"]], "ask_finding": finding(answer["flows"])}
 
 
@@ -73,6 +76,13 @@ def parsed(text: str) -> list[Flow]:
     if not 1 <= len(texts) <= MOST_FLOWS:
         raise InputError("flows", f"{len(texts)} flows", f"1 to {MOST_FLOWS} flows such as n1>n3, blanks between")
     return [parse_flow(word) for word in texts]
+
+
+def _labels(text: str) -> dict[str, str]:
+    """How the panel calls what a refusal names."""
+    numbers = range(len(re.split(r"[\s,]+", text)))
+    parts = {f"flows[{at}].{part}": f"{word} of flow {at + 1}" for at in numbers for part, word in _PARTS.items()}
+    return {"flows": "Flows", "window": "When", **parts}
 
 
 def moment(text: str) -> When:

@@ -64,6 +64,7 @@ class TimeRangeForm(WordedForm):
         start, until = self.cleaned_data.get("start"), self.cleaned_data.get("until")
         if problem := backwards(start, until):
             self.add_error("start", problem)
+            del self.cleaned_data["until"]
         elif start and start > timezone.now():
             self.add_error("start", f"{utc_text(start)} is in the future. Enter a time in the past.")
 

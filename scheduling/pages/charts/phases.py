@@ -45,7 +45,7 @@ def overlap(summary: Sequence[Summary], lasted: float | None) -> str:
     while that is not known."""
     if not summary:
         return ""
-    words = "Each time is that of the slowest rank, which may be another one each time."
+    words = "Times are of the slowest rank in each step."
     whole = sum(row["seconds"] for row in summary)
     if lasted is None or whole <= lasted:
         return words

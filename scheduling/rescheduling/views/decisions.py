@@ -13,7 +13,8 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
-from gridportal.base.errors import GridPortalError
+from gridportal.base.errors import GridPortalError, InputError
+from gridportal.web.form_errors import by_label
 from gridportal.web.long_answers import long_answer
 from gridportal.web.result_messages import add_problem, add_result
 from scheduling.checkpoints.core.targets import nodes_of, ranks_of
@@ -21,6 +22,9 @@ from scheduling.rescheduling import decision_messages
 from scheduling.rescheduling.models import MoveDecision
 from scheduling.rescheduling.services import deciding, named_nodes
 from scheduling.rescheduling.views.decision_story import decision_context, decision_summary
+
+#: What a person enters, as the page calls it.
+_LABELS = {"nodes": "Nodes", "ranks": "Ranks", "reason": "Reason"}
 
 
 @require_safe
@@ -58,7 +62,7 @@ def elsewhere(request: HttpRequest, pk: int) -> HttpResponse:
                 | {"there": there, "proposed": decision_summary(request, decision), "now": timezone.now()}
             )
     except GridPortalError as error:
-        context["problem"] = str(error)
+        context["problem"] = by_label(error, _LABELS)
     name, status = ("elsewhere_figures", 200) if live else ("elsewhere", 422 if "problem" in context else 200)
     response = render(request, f"scheduling/migrations/{name}.html", context, status=status)
     patch_cache_control(response, no_store=True)
@@ -94,7 +98,11 @@ def _decide(request: HttpRequest, pk: int, verb: str, act: Callable[[Any, MoveDe
     try:
         decided = act(caller(request), decision)
     except GridPortalError as error:
-        add_problem(request, f"Decision {pk}", decision.get_absolute_url(), str(error))
+        if verb == "refuse" and isinstance(error, InputError) and error.field == "reason":
+            wrong = {"refuse_error": f"Enter {error.accepted}.", "typed_reason": _reason(request)}
+            context = decision_context(request, decision) | wrong
+            return render(request, "scheduling/migrations/decision.html", context, status=422)
+        add_problem(request, f"Decision {pk}", decision.get_absolute_url(), by_label(error, _LABELS))
         return redirect(decision)
     add_result(request, f"Decision {pk} on job {decided.job_id}", decided.get_absolute_url(), f"is {decided.state}.")
     return redirect(decision)

@@ -21,8 +21,9 @@ from django.views.decorators.http import require_POST, require_safe
 from gridportal.accounts.caller import caller
 from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, unless_changed
 from gridportal.accounts.list_context import list_context, usual_view
-from gridportal.base.errors import GridPortalError
+from gridportal.base.errors import GridPortalError, InputError
 from gridportal.web.csv_stream import csv_response, plain_cell
+from gridportal.web.form_errors import add_input_error
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.result_messages import add_result
 from scheduling.rescheduling import decision_messages, selectors
@@ -97,6 +98,8 @@ def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
         except ChangedMeanwhileError as error:
             error.show_on(form)
             status = 409
+        except InputError as error:
+            add_input_error(form, _at_its_field(error, form))
         except GridPortalError as error:
             messages.error(request, str(error))
         else:
@@ -108,6 +111,15 @@ def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
     context |= list_context(request, "migrations")
     context["policies"] = [(name, form if name == cluster else each) for name, each in context["policies"]]
     return render(request, "scheduling/migrations/page.html", context, status=status)
+
+
+def _at_its_field(error: InputError, form: PolicyForm) -> InputError:
+    """A window that cannot be read is of the allowed or of the denied hours."""
+    if error.field != "window":
+        return error
+    lines = {name: str(form.cleaned_data[name]).splitlines() for name in ("allow", "deny")}
+    field = next((name for name, all_ in lines.items() if str(error.value) in map(str.strip, all_)), "deny")
+    return InputError(field, error.value, error.accepted)
 
 
 def _tab(request: HttpRequest, show: str) -> dict[str, Any]:

@@ -57,6 +57,12 @@ def test_any_time_that_the_command_line_takes_is_a_range(client_as, star):
     assert 'data-ends-now="yes"' in slider
 
 
+def test_from_after_to_leaves_the_usual_range(client_as, star):
+    page = markup(client_as("user").get("/topology/?start=2020-01-01T13:00&until=2020-01-01T11:00"))
+    assert 'data-ends-now="yes"' in page
+    assert "2020-01-01T10:00" not in page
+
+
 def test_a_range_that_lies_behind_has_no_trouble(client_as, star, now):
     ends = [f"{now - timedelta(minutes=ago):%Y-%m-%dT%H:%M:%S}" for ago in (10, 0)]
     page = markup(client_as("user").get(f"/topology/links/a/b/?start={ends[0]}&until={ends[1]}"))

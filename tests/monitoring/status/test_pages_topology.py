@@ -184,9 +184,9 @@ def test_the_panel_alone_answers_with_its_address(client_as, star):
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("flows=a", "flows is &#x27;a&#x27;; accepted is SOURCE&gt;TARGET"),
-        ("flows=a>nowhere", "nowhere"),
-        ("flows=a>b&when=soon", "window is &#x27;soon&#x27;"),
+        ("flows=a", "Flows: &#x27;a&#x27; is not possible. Enter SOURCE&gt;TARGET"),
+        ("flows=a>b,a>nowhere", "To of flow 2: &#x27;nowhere&#x27; is not possible. Enter the name of a compute node"),
+        ("flows=a>b&when=soon", "When: &#x27;soon&#x27;"),
     ],
 )
 def test_a_question_that_cannot_be_answered_says_why(client_as, star, query, words):

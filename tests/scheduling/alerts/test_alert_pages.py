@@ -58,8 +58,9 @@ def test_a_rule_is_made_from_the_form_and_told_in_a_sentence(client_as: Any, clu
     [
         ("clear", "90", "Enter a value no higher than the level."),
         ("minutes", "-1", "Enter a number from 0"),
+        ("level", "", "Enter a number."),
         ("subject", "n1>n9", "Enter nothing, or one of n1&gt;n2."),
-        ("name", "", "required"),
+        ("name", "", "Enter a name."),
         ("level", "120", "Enter at least 0 % and less than 100 %."),
         ("level", "100", "Enter at least 0 % and less than 100 %."),
         ("clear", "-1", "Enter at least 0 % and at most 100 %."),
@@ -163,7 +164,7 @@ def test_a_rule_is_muted_and_removed(client_as: Any, cluster: Any) -> None:
     assert rule.is_muted
     assert "is muted no longer" in words(client.post(f"/alerts/rules/{rule.pk}/mute", {"seconds": "0"}, follow=True))
     assert "from 0 to" in words(client.post(f"/alerts/rules/{rule.pk}/mute", {"seconds": "x"}, follow=True))
-    assert "without the rule busy" in words(client.post(f"/alerts/rules/{rule.pk}/remove", follow=True))
+    assert "Rule busy is removed." in words(client.post(f"/alerts/rules/{rule.pk}/remove", follow=True))
     assert not AlertRule.objects.exists()
 
 

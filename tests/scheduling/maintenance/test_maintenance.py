@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent
+from gridportal.base.moment_text import moment_text
 from monitoring.clusters.models import Cluster, Node
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.messages import message
@@ -81,7 +82,7 @@ def test_maintenance_is_planned_on_the_page_and_every_page_tells_of_it(client_as
     ("name", "value", "sentence"),
     [
         ("nodes", "n9", "Enter names of compute nodes of grid"),
-        ("end", field(0.5), "Enter a time after"),
+        ("end", field(0.5), f"Enter a time after {moment_text(later(1), timezone.now())}."),
         ("start", "", "required"),
     ],
 )
@@ -93,6 +94,21 @@ def test_a_wrong_value_is_told_beside_its_field(
     assert answer.status_code == 422
     assert sentence in words(answer)
     assert not MaintenanceWindow.objects.exists()
+
+
+def test_all_that_is_wrong_is_told_at_once_with_the_nodes_of_the_cluster(client_as: Any, cluster: Cluster) -> None:
+    form = {"cluster": cluster.pk, "nodes": "n9 n1 n8", "start": field(3), "end": field(1), "why": ""}
+    said = words(client_as("operator").post("/maintenance/windows", form))
+    assert "Enter names of compute nodes of grid (n1, n2, n3), or nothing for all of them; it has no n9, n8." in said
+    assert "Enter a time after" in said
+    assert "Names, such as n1 n2 of grid. Empty: all nodes." in said
+
+
+def test_what_never_began_is_taken_back(client_as: Any, cluster: Cluster) -> None:
+    row = window(cluster, 1, 2)
+    said = words(client_as("operator").post(f"/maintenance/windows/{row.pk}/end", follow=True))
+    assert "is taken back." in said
+    assert "has ended." not in said
 
 
 def test_the_same_twice_is_refused_and_an_overlap_on_the_same_nodes_is_told(client_as: Any, cluster: Cluster) -> None:

@@ -33,6 +33,21 @@ def three(people, make_job):
     return {name: job.pk for name, job in made.items()}
 
 
+def test_from_after_to_narrows_neither_the_rows_nor_the_file(client_as, three):
+    asked = "start=2001-01-02T00:00:00&until=2001-01-01T00:00:00"
+    page = client_as("user").get(f"/jobs/?{asked}")
+    assert "id_start_error" in page.content.decode()
+    assert listed(page) == [three[name] for name in ("succeeded", "failed", "queued")]
+    lines = b"".join(client_as("user").get(f"/jobs.csv?{asked}").streaming_content).decode().splitlines()
+    assert len(lines) == 1 + len(three)
+
+
+def test_a_state_that_there_is_not_is_named(client_as, three):
+    page = client_as("user").get("/jobs/?state=nonsense").content.decode()
+    assert "There is no state &#x27;nonsense&#x27;." in page
+    assert "any not final and" not in page
+
+
 @pytest.mark.parametrize(
     ("query", "names"),
     [

@@ -101,7 +101,7 @@ def test_a_run_that_nobody_saw_begin_is_not_waited_for(client_as, people, make_j
     job = make_job(people["user"], "failed")
     job.runs.update(started_at=None)
     page = markup(client_as("user").get(f"/jobs/{job.pk}/use"))
-    assert "No agent told of it." in page
+    assert "No agent reported on this job." in page
     assert "It has not started yet." not in page
 
 

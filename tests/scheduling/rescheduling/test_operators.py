@@ -68,7 +68,7 @@ def test_an_operator_takes_another_count_and_the_gain_is_computed_first(
     figures = words(operator.get(address, {"ranks": "1"}, headers={"HX-Request": "true"}))
     assert f"Move job {job.pk} there instead" in figures
     wrong = operator.get(address, {"ranks": "3"}, headers={"HX-Request": "true"})
-    assert "ranks is" in words(wrong)
+    assert "Ranks: 3 is not possible. Enter 1, 2, 4 or 8" in words(wrong)
     assert (operator.get(address, {"ranks": "many"}).status_code, wrong.status_code) == (422, 200)
     decided = deciding.override(people["operator"], proposal, [], "one is enough", ranks=1)
     assert (decided.state, len(decided.nodes)) == ("overridden", 1)

@@ -71,10 +71,19 @@ def test_managers_see_and_do_not_decide(client_as: Any, proposal: MoveDecision) 
 def test_a_refusal_needs_a_reason_and_is_told(client_as: Any, proposal: MoveDecision) -> None:
     operator = client_as("operator")
     answer = operator.post(f"/migrations/{proposal.pk}/refuse", {"reason": ""}, follow=True)
-    assert "a reason of 3 to 500 characters" in words(answer)
+    assert answer.status_code == 422
+    field = words(answer).split(f'id="refuse-reason-{proposal.pk}"')[1].split("</form>")[0]
+    assert "<li>Enter a reason of 3 to 500 characters.</li>" in field
+    assert f'<p class="help" id="refuse-reason-help-{proposal.pk}">3 to 500 characters.</p>' in field
     answer = operator.post(f"/migrations/{proposal.pk}/refuse", {"reason": "it is nearly done"}, follow=True)
     assert f"Decision {proposal.pk} on job {proposal.job_id}</a> is refused." in words(answer)
     assert "it is nearly done" in words(answer)
+
+
+def test_other_nodes_that_there_are_not_are_told_by_the_label(client_as: Any, proposal: MoveDecision) -> None:
+    answer = client_as("operator").get(f"/migrations/{proposal.pk}/elsewhere", {"ranks": "none"})
+    assert answer.status_code == 422
+    assert "Ranks: &#x27;none&#x27; is not possible. Enter " in words(answer)
 
 
 def test_the_second_operator_sees_a_conflict(client_as: Any, proposal: MoveDecision) -> None:
@@ -103,7 +112,8 @@ def test_rules_are_changed_with_one_sentence_for_each_error(client_as: Any, sett
     assert ReschedulingPolicy.objects.get(cluster=name).policy == "automatic"
     wrong = operator.post(f"/migrations/rules/{name}", fields | {"deny": "sometimes"})
     assert wrong.status_code == 422
-    assert "window is &#x27;sometimes&#x27;; accepted is days and hours such as mon-fri 08:00-18:00" in words(wrong)
+    field = words(wrong).split('id="id_deny"')[1].split("</ul>")[0]
+    assert "<li>Enter days and hours such as mon-fri 08:00-18:00" in field
     assert ReschedulingPolicy.objects.get(cluster=name).deny == "mon-fri 08:00-18:00"
 
 

@@ -90,3 +90,10 @@ def test_administrators_change_ads_on_the_page(client_as) -> None:
     assert "[ rack = 7 ]" in page_text(client.get("/requests/?show=ads"))
     assert client.post("/requests/ads/grid", {"node": "n1", "text": ""}).status_code == 302
     assert "No node of grid has an ad of its own." in page_text(client.get("/requests/?show=ads"))
+
+
+def test_a_request_to_keep_needs_a_name_and_says_so_beside_it(client_as) -> None:
+    given = {"keep": "1", "name": "", "text": TWO, "cluster": "grid"}
+    answer = client_as("user").post("/requests/new", given)
+    assert answer.status_code == 422
+    assert list(answer.context["form"].errors["name"]) == ["Enter a name of 1 to 80 characters."]
