@@ -35,7 +35,7 @@ def other_nodes(announced: Sequence[str], nodes: Sequence[str]) -> str:
 @says(Code.ASKED_TO_STOP)
 def _(person: str, nodes: Sequence[str], ranks: int, text: str) -> str:
     why = f" ({text})" if text else ""
-    return f"{person} has it stopped with a checkpoint{why}; it goes on {_with(ranks, nodes)}."
+    return f"{person} stopped it with a checkpoint{why}; it goes on {_with(ranks, nodes)}."
 
 
 @says(Code.ASKED_TO_GO_ON)

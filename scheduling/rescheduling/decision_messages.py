@@ -94,12 +94,17 @@ def _row(decision: MoveDecision, missed: float | None) -> DecisionRow:
 def title(decision: MoveDecision) -> str:
     """`Proposal 9: move job 12 from n1 n2 to n3 n4`."""
     kind = "Proposal" if decision.state == DecisionState.PROPOSED else "Decision"
-    if not decision.nodes:
+    if not decision.nodes or decision.verdict == Verdict.NO_NODES:
         return f"{kind} {decision.pk}: job {decision.job_id} on {in_short(decision.nodes_now)}"
     return (
         f"{kind} {decision.pk}: move job {decision.job_id} from {in_short(decision.nodes_now)} "
         f"to {in_short(decision.nodes)}"
     )
+
+
+def target_label(decision: MoveDecision) -> str:
+    """What the nodes beside its own are: no target where the job stays."""
+    return "Would go to" if decision.verdict == Verdict.MOVE else "Compared with"
 
 
 def finding(decision: MoveDecision) -> str:
@@ -119,6 +124,10 @@ def finding(decision: MoveDecision) -> str:
         return (
             f"The job still takes {duration(decision.ret_current)}, and the move alone {duration(decision.cost)}: "
             "it is too late."
+        )
+    if decision.verdict == Verdict.NO_NODES and decision.nodes:
+        return (
+            f"{in_short(decision.nodes)} could take the job, but nobody can predict how long it would still take there."
         )
     until = f" It may be asked again at {decision.verdict_until:%H:%M:%S} UTC." if decision.verdict_until else ""
     return _STAYS[Verdict(decision.verdict)] + until

@@ -8,7 +8,7 @@ from scheduling.performance.core.phase_prediction import PhasePrediction, Predic
 from scheduling.profiles.charts.picture import Peaks, path_peak
 from scheduling.rescheduling.models import MoveDecision
 
-_ALIKE = "processors and links were as free there as here"
+_ALIKE = "both node sets offer processors and links that are equally free"
 
 
 def what_differs(decision: MoveDecision, peaks: Peaks, promised: Prediction | None) -> str:
@@ -50,7 +50,9 @@ def _links(here: CandidateGroup, there: CandidateGroup, peaks: Peaks) -> str:
     """What the slowest pair of each got, and over which link."""
     now, then = here.bottleneck, there.bottleneck
     if now is None or then is None:
-        return "" if now is then else f"{'here' if then is None else 'there'} pairs that talk shared links"
+        if now is then:
+            return ""
+        return "here, several pairs share a link" if then is None else "there, several pairs would share a link"
     rates = [each.pair.bandwidth or 0.0 for each in (now, then)]
     if rate_text(rates[0]) == rate_text(rates[1]):
         return ""
@@ -69,16 +71,17 @@ def _ranks(decision: MoveDecision) -> str:
 
 
 def _pace(decision: MoveDecision, promised: Prediction | None) -> str:
-    """Promised seconds of a step, what it really takes, and how much of that time was predicted there."""
+    """What a step takes here at the measured pace, and there by a promise that nobody has measured yet."""
     main = _longest(promised)
     if main is None or decision.average is None:
         return ""
-    step = f"{main.at(decision.complete or 0.0):.3g} s"
+    here = main.at(decision.complete or 0.0) * decision.average
     name = main.phase.replace("_", " ")
-    pace = f"each report of {name} took {decision.average:.2f} times the promised {step} here"
+    pace = f"at the measured pace of this run, one report of {name} takes {here:.3g} s here"
     if not decision.ret_current or decision.ret_new is None:
         return pace
-    return f"{pace}, and {decision.ret_new / decision.ret_current:.2f} of that time was predicted there"
+    there = here * decision.ret_new / decision.ret_current
+    return f"{pace}; by the promise, not measured yet, it would take {there:.3g} s there"
 
 
 def _longest(promised: Prediction | None) -> PhasePrediction | None:

@@ -29,9 +29,11 @@ def finding(story: ContractStory) -> str:
     """One sentence: how the contract stands, with the figures that say so."""
     if story.promised is None:
         return (
-            "Nothing is promised yet: no model knows this program, and no run like it that reported phases has ended "
-            "well."
+            "Nothing is promised yet: no model predicts this run before it reports, and no run like it that reported "
+            "phases has ended well."
         )
+    if story.average is None and story.reports:
+        return "The promise was made of its first reports; no later report has been held against it yet."
     if story.average is None:
         return "No phase that was promised has been reported yet."
     if story.closed:
@@ -48,14 +50,15 @@ def finding(story: ContractStory) -> str:
             on_average = "it is within its limits" if is_longer else "it gets what it was promised"
             return f"Its last report took longer than promised; on average {on_average}: {gets}."
         case Standing.FASTER:
-            return f"It is faster than promised: {gets}. The limits go by what it has shown."
+            return f"It is faster than promised: {gets}. The limits now follow its measured speed."
         case _:
             kept = "It is slower than promised, within its limits" if is_longer else "It gets what it was promised"
             return f"{kept}: {gets}."
 
 
 def _promised_and_taken(row: PhaseRow) -> str:
-    each = f"report of {row.phase}" if row.phase.endswith("s") else row.phase
+    phase = row.phase.replace("_", " ")
+    each = f"report of {phase}" if phase.endswith("s") else phase
     return f"{duration(row.promised)} were promised for each {each}, and it takes {duration(row.mean)}"
 
 

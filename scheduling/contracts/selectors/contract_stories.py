@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.utils import timezone
 
+from scheduling.contracts.core.first_reports import ENOUGH, FIRST_REPORTS
 from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.core.monitor_state import Adjustment, MonitorState
 from scheduling.contracts.core.outlook import Outlook, Standing
@@ -35,12 +37,17 @@ class PhaseRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgedReport:
-    """One report of the longest phase: its place in the run from 1, when (Unix seconds), what was promised and seen."""
+    """One report of the longest phase: its place in the run from 1, when (Unix seconds), what was promised and seen.
+
+    average: actual over promised seconds of all phases up to it, as the contract counts; None for a report that was not
+    held against the promise, since the promise was made of it.
+    """
 
     place: int
     at: float
     promised: float
     seconds: float
+    average: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,17 +153,30 @@ def _row(promised: PhasePrediction, state: MonitorState) -> PhaseRow:
 
 def _reports(contract: Contract, promised: Prediction, phase: str) -> tuple[JudgedReport, ...]:
     """Those of one phase that are kept, with what was promised of each."""
-    expected = next(each for each in promised.phases if each.phase == phase)
-    rows = PhaseReport.objects.filter(run=contract.run_id, phase=phase).order_by("number")
-    return tuple(
-        JudgedReport(
-            place=row.iteration or row.number + 1,
-            at=row.at.timestamp(),
-            promised=expected.at(_middle(row, expected.count)),
-            seconds=row.seconds,
-        )
-        for row in rows
-    )
+    by_phase = {each.phase: each for each in promised.phases}
+    rows = list(PhaseReport.objects.filter(run=contract.run_id, phase__in=by_phase).order_by("at", "number", "pk"))
+    began = _judged_since(promised, rows)
+    taken, actual, predicted, found = dict.fromkeys(by_phase, 0), 0.0, 0.0, []
+    for row in rows:
+        expected = by_phase[row.phase]
+        seconds, stands_for = expected.at(_middle(row, expected.count)), row.number + 1 - taken[row.phase]
+        taken[row.phase] = row.number + 1
+        is_judged = row.at > began and seconds > 0
+        if is_judged:
+            actual, predicted = actual + stands_for * row.seconds, predicted + stands_for * seconds
+        if row.phase == phase:
+            average = actual / predicted if is_judged else None
+            found.append(
+                JudgedReport(row.iteration or row.number + 1, row.at.timestamp(), seconds, row.seconds, average)
+            )
+    return tuple(found)
+
+
+def _judged_since(promised: Prediction, rows: Sequence[PhaseReport]) -> datetime:
+    """Reports after that were held against the promise; before, they made it."""
+    if promised.model != FIRST_REPORTS:
+        return datetime.min.replace(tzinfo=UTC)
+    return min((row.at for row in rows if row.number >= ENOUGH - 1), default=datetime.max.replace(tzinfo=UTC))
 
 
 def _middle(row: PhaseReport, count: int | None) -> float:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import accumulate
 from typing import Any
 
 from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport
 
 _MOST_POINTS = 300
+#: Each phase counts for its promised seconds, as where a contract is judged.
+AVERAGE = "average of all phases so far"
 
 
 def reports_until(story: ContractStory, moment: datetime) -> list[JudgedReport]:
-    """The reports that were known then."""
-    return [row for row in story.reports if row.at <= moment.timestamp() and row.promised > 0]
+    """The reports that were known then and held against the promise."""
+    return [row for row in story.reports if row.at <= moment.timestamp() and row.average is not None]
 
 
 def finding(story: ContractStory, rows: Sequence[JudgedReport], average: float | None) -> str:
@@ -24,21 +25,22 @@ def finding(story: ContractStory, rows: Sequence[JudgedReport], average: float |
     if not rows:
         return "No report of a promised phase was known then."
     slow = _slow_since(rows, story.given.upper)
-    mean = f"; the average over all reports was {average:.2f}" if average is not None else ""
+    mean = f"; the average over all phases was {average:.2f}" if average is not None else ""
     if not slow:
         last = rows[-1]
         took = f"{last.seconds / last.promised:.2f} times as long as promised"
-        return f"The last report of {_phase(story)} took {took}{mean}."
+        return f"The last report of {phase_name(story)} took {took}{mean}."
     ratios = [row.seconds / row.promised for row in slow]
     low, high = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
     times = low if low == high else f"{low} to {high}"
     took = f"took {times} times as long as promised{mean}."
     if len(slow) == 1:
-        return f"Report {slow[0].place} of {_phase(story)} {took}"
-    return f"Reports {slow[0].place} to {slow[-1].place} of {_phase(story)} each {took}"
+        return f"Report {slow[0].place} of {phase_name(story)} {took}"
+    return f"Reports {slow[0].place} to {slow[-1].place} of {phase_name(story)} each {took}"
 
 
-def _phase(story: ContractStory) -> str:
+def phase_name(story: ContractStory) -> str:
+    """The longest phase, as all pages write it."""
     return story.main_phase.replace("_", " ")
 
 
@@ -46,8 +48,6 @@ def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: dat
     """Ratios of the reports until the weighing; None without any. Calls to the rescheduler are marked."""
     if not rows:
         return None
-    sums = zip(accumulate(row.seconds for row in rows), accumulate(row.promised for row in rows), strict=True)
-    means = {row.place: actual / promised for row, (actual, promised) in zip(rows, sums, strict=True)}
     shown = _thinned(rows)
     places = [row.place for row in shown]
     limits = [_limits_at(story, row.at) for row in shown]
@@ -56,13 +56,13 @@ def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: dat
         "data": [
             _line("upper limit", places, [each.upper for each in limits], "--risk", "dash"),
             _line("lower limit", places, [each.lower for each in limits], "--wait", "dot"),
-            _line("average so far", places, [means[row.place] for row in shown], "--ink", "solid", shape="linear"),
-            _ratios(story.main_phase, shown),
+            _line(AVERAGE, places, [row.average or 0.0 for row in shown], "--ink", "solid", shape="linear"),
+            _ratios(phase_name(story), shown),
             *([_marks(calls)] if calls else []),
         ],
         "layout": {
             "showlegend": False,  # it stands below as text, which finds its lines itself
-            "xaxis": {"title": {"text": story.main_phase}, "showgrid": False},
+            "xaxis": {"title": {"text": phase_name(story)}, "showgrid": False},
             "yaxis": {"title": {"text": "actual / promised"}, "rangemode": "tozero"},
             "margin": {"l": 52, "r": 8, "t": 16, "b": 40},
         },
@@ -75,8 +75,8 @@ def legend(story: ContractStory, rows: Sequence[JudgedReport], until: datetime) 
     return [
         ("--risk", "dashed", "upper limit"),
         ("--wait", "dotted", "lower limit"),
-        ("--ink", "solid", "average so far"),
-        ("--accent", "solid", f"each {story.main_phase}"),
+        ("--ink", "solid", AVERAGE),
+        ("--accent", "solid", f"each {phase_name(story)}"),
         *marks,
     ]
 

@@ -52,6 +52,7 @@ def decision_summary(request: HttpRequest, decision: MoveDecision) -> dict[str, 
         "job": decision.job,
         "title": decision_messages.title(decision),
         "finding": decision_messages.finding(decision),
+        "target_label": decision_messages.target_label(decision),
         "stay_or_move": decision_messages.stay_or_move(decision),
         "formula": decision_messages.formula(decision),
         "outcome": decision_messages.outcome(decision),
@@ -96,7 +97,7 @@ def _pictures(decision: MoveDecision) -> dict[str, Any]:
         return {"pictures": []}
     peaks = clusters.peaks(decision.cluster)
     talks = bool(decision.job.pattern) or decision.job.method == "pattern"
-    pairs = (("Now on", decision.group_now), ("Would go to", decision.group_there))
+    pairs = (("Now on", decision.group_now), (decision_messages.target_label(decision), decision.group_there))
     return {"pictures": [(words, *_drawn(group, peaks, talks=talks)) for words, group in pairs if group.nodes]}
 
 
@@ -145,7 +146,7 @@ def _work(decision: MoveDecision, story: ContractStory, rows: Sequence[JudgedRep
             ("Expected now, if it stays", duration(elapsed + decision.ret_current)),
         ]
     if decision.average is not None:
-        facts.append(("Ratio, average", f"{decision.average:.2f}"))
+        facts.append(("Ratio, average of all phases", f"{decision.average:.2f}"))
     if rows:
         latest = rows[-_LATEST:]
         facts.append((f"Ratio, latest {len(latest)}", f"{fmean(row.seconds / row.promised for row in latest):.2f}"))

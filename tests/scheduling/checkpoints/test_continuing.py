@@ -64,7 +64,7 @@ def test_it_goes_on_on_the_nodes_and_ranks_that_were_asked_for(
     look(job)
     assert (job.state, is_asked(job), newest(job).state) == ("moving", True, "halting")
     assert message(job.reason) == (
-        f"user has it stopped with a checkpoint (those are faster); it goes on with 4 ranks on {' '.join(wanted)}."
+        f"user stopped it with a checkpoint (those are faster); it goes on with 4 ranks on {' '.join(wanted)}."
     )
     assert set(rooms.holders()) == {*first.placement.nodes, *wanted}
     obey(job, fake_grid)

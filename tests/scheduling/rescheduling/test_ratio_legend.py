@@ -28,8 +28,8 @@ def story(*calls: ContractCall) -> ContractStory:
         quiet=1.0,
         view=None,
         rows=(),
-        main_phase="a_step_with_a_long_name",
-        reports=tuple(JudgedReport(place, AT.timestamp() + place, 1.0, 2.4) for place in range(1, 9)),
+        main_phase="a step with a long name",
+        reports=tuple(JudgedReport(place, AT.timestamp() + place, 1.0, 2.4, 2.4) for place in range(1, 9)),
         adjustments=(),
         calls=calls,
     )

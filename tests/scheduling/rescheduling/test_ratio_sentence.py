@@ -32,5 +32,5 @@ def test_reports_are_counted(ratios: tuple[float, ...], sentence: str) -> None:
 
 def test_the_average_is_told() -> None:
     assert said(2.0, average=1.5) == (
-        "Report 1 of qr steps took 2.0 times as long as promised; the average over all reports was 1.50."
+        "Report 1 of qr steps took 2.0 times as long as promised; the average over all phases was 1.50."
     )

@@ -50,14 +50,20 @@ def test_what_is_the_same_on_both_is_not_told_as_a_difference() -> None:
 def test_sets_that_look_alike_leave_the_promised_seconds_of_a_step() -> None:
     row = decision(group("n1", "n2"), group("n3", "n4"), average=2.43, complete=0.5, ret_current=100.0, ret_new=41.0)
     assert what_differs(row, PEAKS, STEPS) == (
-        "When it was weighed, 12:03:11 UTC: processors and links were as free there as here; each report of time "
-        "step took 2.43 times the promised 0.46 s here, and 0.41 of that time was predicted there."
+        "When it was weighed, 12:03:11 UTC: both node sets offer processors and links that are equally free; at the "
+        "measured pace of this run, one report of time step takes 1.12 s here; by the promise, not measured yet, it "
+        "would take 0.458 s there."
     )
 
 
 def test_another_number_of_ranks_is_a_difference() -> None:
     row = decision(group("n1", "n2"), group("n3", "n4"), nodes=["n3", "n3", "n4", "n4"])
     assert "it had 2 ranks here and would have 4 there" in what_differs(row, PEAKS, None)
+
+
+def test_pairs_that_share_a_link_only_there_are_told_so() -> None:
+    here = CandidateGroup(("n1", "n2"), Objective(8e7, 1.0)).document()
+    assert "there, several pairs would share a link" in what_differs(decision(here, group("n3", "n4")), PEAKS, None)
 
 
 def test_nothing_is_told_of_sets_that_nobody_looked_at() -> None:
