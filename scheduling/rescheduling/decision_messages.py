@@ -15,7 +15,7 @@ from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
 from scheduling.rescheduling.core.move_progress import MoveStage
 from scheduling.rescheduling.core.weighing import MoveFigures, MoveMode, Verdict
 from scheduling.rescheduling.core.weighing_stage import WeighingStage
-from scheduling.rescheduling.models import JobMovePolicy, MoveDecision
+from scheduling.rescheduling.models import DecisionEvent, JobMovePolicy, MoveDecision
 from scheduling.rescheduling.request_models import WeighingRequest
 
 PHASES: Mapping[CostPhase, str] = {
@@ -79,6 +79,7 @@ class DecisionRow:
     summary: str
     missed: float | None
     turned_out: str
+    by: str
 
 
 def decision_rows(decisions: Iterable[tuple[MoveDecision, float | None]]) -> list[DecisionRow]:
@@ -88,7 +89,24 @@ def decision_rows(decisions: Iterable[tuple[MoveDecision, float | None]]) -> lis
 
 def _row(decision: MoveDecision, missed: float | None) -> DecisionRow:
     known = hindsight(decision, missed)
-    return DecisionRow(decision, outcome(decision) or finding(decision), missed, HINDSIGHT[known] if known else "")
+    turned_out = HINDSIGHT[known] if known else ""
+    return DecisionRow(decision, outcome(decision) or finding(decision), missed, turned_out, decided_by(decision))
+
+
+def decided_by(decision: MoveDecision) -> str:
+    """Who decided, as lists and steps say it: a person, or the portal and who had asked it."""
+    return decision.by or _portal_for(decision.asked_by)
+
+
+def steps(decision: MoveDecision) -> list[tuple[DecisionEvent, str]]:
+    """Each step with who made it. What a weighing comes to is the portal's word, whoever asked for it."""
+    events = list(decision.events.all())
+    asked = [(each, _portal_for(each.actor)) for each in events[:1]]
+    return [*asked, *((each, each.actor) for each in events[1:])]
+
+
+def _portal_for(actor: str) -> str:
+    return actor if actor == "portal" else f"portal, asked by {actor}"
 
 
 def title(decision: MoveDecision) -> str:

@@ -19,8 +19,15 @@ def what_differs(decision: MoveDecision, peaks: Peaks, promised: Prediction | No
     if not parts and _is_known(here) and _is_known(there):
         parts = [_ALIKE]
     parts += [part for part in (_ranks(decision), _pace(decision, promised)) if part]
-    when = f"When it was weighed, {decision.created_at:%H:%M:%S} UTC"
-    return f"{when}: {'; '.join(parts)}." if parts else ""
+    return f"{_when(decision)}: {'; '.join(parts)}." if parts else ""
+
+
+def _when(decision: MoveDecision) -> str:
+    """Of which moment the figures are; those of nodes that a person took are later."""
+    here, there = decision.created_at, decision.overridden_at
+    if there is None:
+        return f"When it was weighed, {here:%H:%M:%S} UTC"
+    return f"Here when it was weighed, {here:%H:%M:%S} UTC, there when these nodes were taken, {there:%H:%M:%S} UTC"
 
 
 def _is_known(group: CandidateGroup) -> bool:

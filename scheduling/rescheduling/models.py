@@ -144,6 +144,18 @@ class MoveDecision(models.Model):
         return self.state in OPEN_DECISIONS
 
     @property
+    def asked_by(self) -> str:
+        """Who had it weighed; `portal` where no person asked."""
+        first = next(iter(self.events.all()), None) if self.pk else None
+        return first.actor if first else "portal"
+
+    @property
+    def overridden_at(self) -> datetime | None:
+        """When a person took other nodes: the figures of going there are of that moment."""
+        events = self.events.all() if self.pk else ()
+        return next((each.at for each in events if each.to_state == DecisionState.OVERRIDDEN), None)
+
+    @property
     def costs_by_kind(self) -> dict[str, MoveCost]:
         """The cost by each kind. Raises InputError for a row that cannot be read."""
         return {kind: MoveCost.read(document) for kind, document in self.costs.items()}

@@ -15,6 +15,7 @@ from scheduling.contracts.selectors.promises import contract_of
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.performance.core.phase_prediction import Prediction
+from scheduling.placing.models import Placement
 from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
 from scheduling.rescheduling.core.expected_move import ExpectedMove
 from scheduling.rescheduling.core.hindsight import MovesSum, missed_gain, summed_up
@@ -236,7 +237,13 @@ def _failures(states: list[str]) -> int:
 
 
 def _shown(rows: QuerySet[MoveDecision]) -> QuerySet[MoveDecision]:
-    return rows.select_related("job__application", "job__owner", "continuation")
+    return rows.select_related("job__application", "job__owner", "continuation").prefetch_related("events")
+
+
+def approval_of(placement: Placement) -> MoveDecision | None:
+    """By which these nodes, which the portal had proposed for a move, were approved; None where it was otherwise."""
+    rows = MoveDecision.objects.filter(continuation__placement=placement, events__to_state=DecisionState.APPROVED)
+    return rows.exclude(by="").first()
 
 
 def peaks_and_promise(decision: MoveDecision) -> tuple[Mapping[tuple[str, str], float], Prediction | None]:

@@ -14,10 +14,11 @@ from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.messages import message, move_messages
 from scheduling.messages.move_messages import restart_text, unusable
+from scheduling.placing.models import Placement
 from scheduling.rescheduling.core.expected_move import ExpectedMove
 from scheduling.rescheduling.core.move_progress import StageProgress, StageState
 from scheduling.rescheduling.decision_messages import STAGES
-from scheduling.rescheduling.selectors import expected_rows
+from scheduling.rescheduling.selectors import approval_of, expected_rows
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.services.checkpoint_facts import Health
@@ -34,6 +35,18 @@ _WHERE = {
     ContinuationState.STARTING: "Starting from checkpoint {checkpoint}.",
     ContinuationState.READING: "Redistributing: the program reads checkpoint {checkpoint}.",
 }
+
+
+@register.filter
+def named_for_move(placement: Placement) -> str:
+    """Who named its nodes for a move, and who agreed."""
+    person = placement.named_by
+    if person == "portal":
+        return "The portal decided to move the job to these nodes."
+    approval = approval_of(placement)
+    if approval is not None:
+        return f"The portal proposed these nodes for a move; {approval.by} approved it."
+    return f"{person} named these nodes for a move; no others were weighed then."
 
 
 @register.filter

@@ -10,7 +10,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from gridportal.web.templatetags.units import duration
+from gridportal.web.templatetags.units import counting, duration
 from monitoring.clusters import selectors as clusters
 from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport, story_of
 from scheduling.contracts.selectors.promises import contract_of
@@ -38,7 +38,7 @@ def decision_context(request: HttpRequest, decision: MoveDecision) -> dict[str, 
         **_why_now(decision),
         **_places(decision),
         "over": MoveDecision.life.is_final(decision.state),
-        "events": decision.events.all(),
+        "events": decision_messages.steps(decision),
         "progress": selectors.progress_of(decision, timezone.now()),
         "results": decision_messages.predicted_and_real(decision),
         "fragment": bool(getattr(request, "htmx", False)),
@@ -140,7 +140,7 @@ def _work(decision: MoveDecision, story: ContractStory, rows: Sequence[JudgedRep
     if total:
         facts.append(("Promised in all", duration(total)))
     if began is not None and decision.ret_current is not None:
-        elapsed = (decision.created_at - began).total_seconds()
+        elapsed = ((decision.overridden_at or decision.created_at) - began).total_seconds()
         facts += [
             ("Elapsed", duration(elapsed)),
             ("Expected now, if it stays", duration(elapsed + decision.ret_current)),
@@ -160,7 +160,9 @@ def _data_age(decision: MoveDecision) -> Facts:
     before = selectors.moves_before(decision)
     moved = ("Moved before", f"{before} time{'' if before == 1 else 's'}" if before else "never")
     if decision.measured_at is None:
-        return [("Network measured", "never"), moved]
-    then = max(0.0, (decision.created_at - decision.measured_at).total_seconds())
+        why = "not used for this decision" if decision.nodes else "not needed: no other nodes were compared"
+        return [("Network measured", why), moved]
+    decided = decision.overridden_at or decision.created_at
+    then = max(0.0, (decided - decision.measured_at).total_seconds())
     now = max(0.0, (timezone.now() - decision.measured_at).total_seconds())
-    return [("Network measured", f"{duration(then)} before, {duration(now)} old now"), moved]
+    return [("Network measured", f"{counting(then)} before the decision; {counting(now)} ago"), moved]
