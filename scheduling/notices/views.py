@@ -74,7 +74,11 @@ def bell(request: HttpRequest) -> JsonResponse:
 def read(request: HttpRequest) -> HttpResponse:
     """Mark one notice as read, or all."""
     sent = request.POST.get("notice", "")
-    choices.mark_read(caller(request), [int(sent)] if sent.isdecimal() and len(sent) < 18 else None)
+    ids = [int(sent)] if sent.isdecimal() and len(sent) < 18 else None
+    count = choices.mark_read(caller(request), ids)
+    if ids is None:
+        outcome = f"{count:,} notice{'' if count == 1 else 's'} marked as read." if count else "No notice was unread."
+        messages.success(request, outcome)
     return redirect(_back(request, "notices"))
 
 

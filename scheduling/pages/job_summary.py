@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gridportal.base.clusters import BUSY
+from gridportal.web.templatetags.units import duration
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.application_specification import ApplicationSpecification, GroupLink, RankGroup
 from scheduling.jobs.core.input_files import read_all, size_text
@@ -42,10 +43,14 @@ SHOWN_ELSEWHERE = frozenset(
 )
 
 
+def _count(number: int | None) -> str:
+    return f"{number:,}" if number else ""
+
+
 def _ranks_asked(job: Job) -> list[tuple[str, str]]:
     """Ranks and nodes, and what each rank needs."""
     asked = job.rank_request
-    rows = [("ranks", str(asked.total)), ("nodes", str(asked.nodes_asked or "as the selection decides"))]
+    rows = [("ranks", f"{asked.total:,}"), ("nodes", _count(asked.nodes_asked) or "as the selection decides")]
     if asked.ranks_per_node:
         rows.append(("ranks a node, at most", str(asked.ranks_per_node)))
     if asked.cpus_per_rank > 1:
@@ -99,7 +104,7 @@ def asked_rows(job: Job, *, names_files: bool) -> list[tuple[str, str]]:
     rows += [(name, f"cannot be read: {why}") for name, why in job.unreadable.items()]
     rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]
     seed = "seed of the selection" if "seed" in job.parameters else "seed"
-    return [*rows, (seed, str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
+    return [*rows, (seed, str(job.seed)), ("time limit", duration(job.time_limit) if job.time_limit else "none")]
 
 
 def _inputs_asked(job: Job, names_files: bool) -> list[tuple[str, str]]:

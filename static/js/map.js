@@ -90,10 +90,16 @@ function keep(name) {
   history.replaceState(history.state, "", here);
 }
 
-/* Links have no place of their own: only nodes are marked. */
+/* Where a node is, or the middle of a link. */
+function placed(name, facts) {
+  const ends = name.split(">").map((each) => facts[each]?.at);
+  if (!ends.every(Boolean)) return null;
+  return [0, 1].map((axis) => ends.reduce((sum, at) => sum + at[axis], 0) / ends.length);
+}
+
 function mark(hit, facts) {
   marked = hit || "";
-  const place = facts[hit]?.at;
+  const place = placed(marked, facts);
   if (!place) return point([]);
   const style = getComputedStyle(document.documentElement),
     token = (name) => style.getPropertyValue(name).trim();
@@ -101,7 +107,7 @@ function mark(hit, facts) {
     {
       x: place[0],
       y: place[1],
-      text: hit,
+      text: hit.replace(">", "–"),
       showarrow: true,
       arrowhead: 2,
       arrowwidth: 2,

@@ -40,6 +40,10 @@ def test_a_found_node_stays_in_the_address(portal, people, network):
     page.wait_for_url("**/topology/?find=n3")
     page.reload()
     page.wait_for_selector("#map-detail h2 >> text=n3")
+    page.locator("#find-node").fill("n1>n3")
+    page.keyboard.press("Enter")
+    marks = "document.getElementById('map-chart').layout.annotations"
+    page.wait_for_function(f"() => {marks}[0]?.text === 'n1–n3'")
     page.locator("#find-node").fill("")
     page.wait_for_url(lambda url: "find" not in url)
     assert not portal.errors

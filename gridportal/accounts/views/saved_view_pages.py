@@ -59,7 +59,9 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
     view = _own(request, pk)
     name = view.name
     view.delete()
-    messages.success(request, f"The view {name} is removed.")
+    page = LISTS.get(view.list)
+    address = f"{reverse(page.address)}?view=all" if page else reverse("saved-views")
+    add_result(request, f"The view {name}", address, "is removed.")
     return redirect("saved-views")
 
 

@@ -208,6 +208,15 @@ def ran(job: Any) -> float | None:
 
 
 @register.filter
+def runs_for(job: Any) -> float | None:
+    """For how long a job that runs did so until now, in seconds, with its earlier runs; None where it does not run."""
+    if job.started_at is None or job.ended_at is not None or job.state != "running":
+        return None
+    before = getattr(job, "all_runs", None) or timedelta()
+    return max(0.0, float((before + (timezone.now() - job.started_at)).total_seconds()))
+
+
+@register.filter
 def spaced(value: str) -> str:
     """`conj_grad` as `conj grad`."""
     return str(value).replace("_", " ")

@@ -188,6 +188,9 @@ def finding(lines: Sequence[Wire], kind: str = "links", *, past: bool = False) -
         rest = f"all {what} {offer} at least half of their peak"
     old = sum(1 for wire in measured if wire.stale)
     stale = f"; {old} of the figures {'is' if old == 1 else 'are'} stale" if old else ""
+    if round((worst.share or 0.0) * 100) >= 100:
+        who = f"All {what} {offer} what they" if len(measured) > 1 else f"{worst.a}–{worst.b} offers what it"
+        return f"{who} {'could' if past else 'can'}{stale}."
     return f"{worst.a}–{worst.b} {is_} the slowest: {rate} of {peak} Mbit/s; {rest}{stale}."
 
 

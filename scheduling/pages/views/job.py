@@ -21,7 +21,7 @@ from gridportal.base.errors import BusyError, GridPortalError
 from gridportal.base.run_directory import RunFileError
 from gridportal.web.long_answers import long_answer
 from gridportal.web.required_permission import require_permission
-from gridportal.web.result_messages import add_result
+from gridportal.web.result_messages import add_note, add_result
 from scheduling import tasks
 from scheduling.contracts.selectors.run_ends import expected_ends
 from scheduling.jobs.models import Job
@@ -164,7 +164,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(found)
     if found.state == before:
-        messages.warning(request, f"Job {pk} is {before} already. There was nothing to cancel.")
+        add_note(request, f"Job {pk}", found.get_absolute_url(), f"is {before} already. There was nothing to cancel.")
     elif found.state == "cancelling":
         tasks.cancel_run.delay_on_commit(found.pk)
         outcome = "is being cancelled. Its program is stopped on all nodes."
@@ -172,7 +172,8 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     elif found.state == "cancelled":
         add_result(request, f"Job {pk}", found.get_absolute_url(), "is cancelled.")
     else:
-        messages.warning(request, f"Job {pk} had already {found.state}. There was nothing to cancel.")
+        outcome = f"had already {found.state}. There was nothing to cancel."
+        add_note(request, f"Job {pk}", found.get_absolute_url(), outcome)
     return redirect(found)
 
 

@@ -141,7 +141,8 @@ def test_a_view_is_renamed_made_the_default_and_removed(client_as: Any, people: 
     client.post(f"/saved-views/{view.pk}", {"is_default": "no"})
     assert "Broken" in html(client.get("/saved-views/"))
     assert not SavedView.objects.get().is_default
-    client.post(f"/saved-views/{view.pk}/remove")
+    said = client.post(f"/saved-views/{view.pk}/remove", follow=True).content.decode()
+    assert f'?view=all">The view {view.name}</a> is removed.' in said
     assert "You have saved no view yet" in html(client.get("/saved-views/"))
 
 

@@ -156,6 +156,15 @@ def test_a_level_in_words_is_refused_with_its_unit(client_as: Any, cluster: Any)
     assert "Enter a number, in %." in words(refused)
 
 
+def test_a_long_name_of_a_rule_leaves_room_for_the_moments(client_as: Any, cluster: Any) -> None:
+    name = "Links that are too busy for the nightly copies of the other department"
+    client_as("operator").post("/alerts/rules/new", FORM | {"cluster": cluster.pk, "name": name})
+    page = words(client_as("operator").get("/alerts/"))
+    assert f'title="{name}"' in page
+    assert f">{name}<" not in page
+    assert f">{name[:39]}…<" in page
+
+
 def test_a_rule_is_muted_and_removed(client_as: Any, cluster: Any) -> None:
     rule = AlertRule.objects.create(name="busy", cluster=cluster, metric="link_use", level=0.5, clear=0.5)
     client = client_as("operator")

@@ -42,7 +42,7 @@ def test_the_bell_counts_what_was_not_read(client_as: Any, job: Job) -> None:
 def test_one_or_all_are_marked_as_read_and_others_own_are_left_alone(client_as: Any, job: Job) -> None:
     (notice,) = Notice.objects.all()
     client_as("other").post("/notices/read", {"notice": notice.pk})
-    client_as("other").post("/notices/read")
+    assert "No notice was unread." in client_as("other").post("/notices/read", follow=True).content.decode()
     notice.refresh_from_db()
     assert notice.read_at is None
     answer = client_as("user").post("/notices/read", {"notice": notice.pk, "back": "/notices/?show=unread"})

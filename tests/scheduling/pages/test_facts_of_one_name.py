@@ -15,6 +15,12 @@ def test_the_seed_of_a_program_is_not_that_of_the_selection(make_job, people):
     assert dict(asked_rows(plain, names_files=True))["seed"] == "3"
 
 
+def test_ranks_have_their_marks_and_a_limit_is_a_time(make_job, people):
+    job = make_job(people["user"], "queued", time_limit=61012, node_count=1500, ranks=1500)
+    found = dict(asked_rows(job, names_files=True))
+    assert (found["ranks"], found["time limit"]) == ("1,500", "16 h 56 min")
+
+
 def test_two_ranks_on_one_node_are_both_there():
     sentences = [picture.finding(CandidateGroup(("n1",) * ranks), {}) for ranks in (2, 3)]
     assert sentences == [

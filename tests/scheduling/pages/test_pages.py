@@ -149,7 +149,7 @@ def test_cancelling_needs_a_post_and_answers_with_a_message(client_as, people, m
     page = markup(client.post(f"/jobs/{job.pk}/cancel", follow=True))
     assert f'<a href="{job.get_absolute_url()}">Job {job.pk}</a> is cancelled.' in page
     again = markup(client.post(f"/jobs/{job.pk}/cancel", follow=True))
-    assert f"Job {job.pk} is cancelled already. There was nothing to cancel." in again
+    assert f'">Job {job.pk}</a> is cancelled already. There was nothing to cancel.' in again
 
 
 def test_a_manager_sees_but_neither_submits_nor_cancels(client_as, people, make_job):

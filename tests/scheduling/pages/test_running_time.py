@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from datetime import timedelta
 
 import pytest
@@ -47,6 +48,17 @@ def test_the_list_its_csv_and_rest_tell_the_same(client_as, moved):
     assert float(row["running_seconds"]) == 42.5
     assert client.get("/api/jobs").json()["results"][0]["running_seconds"] == 42.5
     assert client.get(f"/api/jobs/{moved.pk}").json()["running_seconds"] == 42.5
+
+
+def test_a_job_that_runs_shows_its_time_so_far_with_its_earlier_runs(client_as, moved):
+    began = timezone.now() - timedelta(minutes=5)
+    last = moved.runs.get(number=2)
+    Run.objects.filter(pk=last.pk).update(started_at=began, ended_at=None, state="running")
+    Job.objects.filter(pk=moved.pk).update(state="running", started_at=began, ended_at=None)
+    page = markup(client_as("user").get("/jobs/"))
+    [shown] = re.findall(r'title="until now">(\d+)<', page)
+    assert int(shown) >= 340
+    assert client_as("user").get("/api/jobs").json()["results"][0]["running_seconds"] is None
 
 
 def test_the_page_of_the_job_says_which_time_is_of_which_run(client_as, moved):
