@@ -28,6 +28,7 @@ from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
+from gridportal.web import downloads
 from tests import in_turn, migrated
 from tests.first_reading import pytest_xdist_setupnodes
 from tests.no_silent_skips import pytest_runtest_makereport
@@ -138,6 +139,7 @@ def programs() -> Iterator[Path]:
 def fresh_cache() -> None:
     """Each test starts with nothing cached and no request counted."""
     cache.clear()
+    downloads.forget()
     if monitor := sys.modules.get("scheduling.resource_requests.services.resource_monitor"):
         monitor.MONITOR.forget()
 

@@ -36,6 +36,11 @@ class Fault(Enum):
 
     NO_DIRECTORY = ("cannot be read, for the run directory is gone or was replaced",)
     NO_FOLDER = ("cannot be read, for its folder is a link or no directory",)
+    NO_FILE = ("is not there (any more)",)
+    NOT_A_FOLDER = ("is a file, not a folder: ask for it with /file in place of /archive or /files",)
+    OUTSIDE = ("is no path below the run's folder",)
+    TOO_DEEP = ("is a path with more than {detail}",)
+    KEY = ("is a key of the run, which nobody may read",)
     LINK = ("is a link, and links are not followed",)
     SECOND_NAME = ("has a second name (a hard link), so that it may be anybody's file",)
     DIRECTORY = ("is a directory, not a plain file",)

@@ -6,6 +6,7 @@ folder is described without being opened.
 
 from __future__ import annotations
 
+import errno
 import heapq
 import os
 import stat
@@ -73,9 +74,12 @@ def check_path(path: str) -> str:
     ('out/a.txt', 'out')
     """
     parts = path.strip("/").split("/") if path.strip("/") else []
-    wrong = any(part in ("", ".", "..") or "\0" in part for part in parts)
-    if wrong or len(parts) > _MOST_PARTS or len(path) > _MOST_PATH or (parts and parts[0] in _SECRET):
-        raise RunFileError(_plain(path), Fault.NO_FOLDER)
+    if any(part in ("", ".", "..") or "\0" in part for part in parts):
+        raise RunFileError(_plain(path), Fault.OUTSIDE)
+    if len(parts) > _MOST_PARTS or len(path) > _MOST_PATH:
+        raise RunFileError(_plain(path), Fault.TOO_DEEP, f"{_MOST_PARTS} folders or {_MOST_PATH:,} letters")
+    if parts and parts[0] in _SECRET:
+        raise RunFileError(_plain(path), Fault.KEY)
     return "/".join(parts)
 
 
@@ -128,19 +132,31 @@ def plain_paths(directory: Path, path: str = "") -> Iterator[str]:
 
 def _open(directory: Path, path: str, opened: ExitStack) -> int:
     """A descriptor of the folder, closed with `opened`."""
-    at = _step(str(directory), None, path, opened)
-    for part in filter(None, path.split("/")):
-        at = _step(part, at, path, opened)
+    parts = [part for part in path.split("/") if part]
+    at = _step(str(directory), None, opened, _plain(path) or "The folder", Fault.NO_DIRECTORY)
+    for place, part in enumerate(parts, 1):
+        is_last = place == len(parts)
+        at = _step(part, at, opened, _plain(path), Fault.NOT_A_FOLDER if is_last else Fault.NO_FOLDER)
     return at
 
 
-def _step(part: str, at: int | None, path: str, opened: ExitStack) -> int:
+def _step(part: str, at: int | None, opened: ExitStack, path: str, no_folder: Fault) -> int:
+    """The next part of the path, open; `no_folder`: what it is where it is a file."""
     try:
         descriptor = os.open(part, _FOLDER, dir_fd=at)
-    except (NotADirectoryError, FileNotFoundError) as error:  # a link, too
-        raise RunFileError(_plain(path) or "The folder", Fault.NO_FOLDER) from error
+    except NotADirectoryError as error:  # a link, too
+        seen = None if at is None else _entry(at, part)
+        faults = {EntryKind.LINK: Fault.LINK, EntryKind.SPECIAL: Fault.SPECIAL}
+        fault = faults.get(seen.kind) if seen and no_folder is Fault.NOT_A_FOLDER else None
+        raise RunFileError(path, fault or no_folder) from error
+    except FileNotFoundError as error:
+        raise RunFileError(path, Fault.NO_DIRECTORY if at is None else Fault.NO_FILE) from error
     except PermissionError as error:
-        raise RunFileError(_plain(path) or "The folder", Fault.DENIED) from error
+        raise RunFileError(path, Fault.DENIED) from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # nothing can have such a name
+            raise RunFileError(path, Fault.NO_FILE) from error
+        raise
     opened.callback(os.close, descriptor)
     return descriptor
 

@@ -38,10 +38,16 @@ from scheduling.runs.models import Run
 
 
 def log_part(run: Run, request: Request, *, done: bool) -> Response:
-    """The answer with a piece of a run's log; `done`: nothing more comes. Raises ValidationError."""
+    """The answer with a piece of a run's log; `done`: nothing more comes. Raises ValidationError, NotFound for a
+    log that cannot be read any more."""
     asked = LogPartSerializer(data=request.query_params)
     asked.is_valid(raise_exception=True)
-    part = runs_selectors.log_tail(run, **asked.validated_data, done=done)
+    try:
+        part = runs_selectors.read_log(run, **asked.validated_data, done=done)
+    except RunFileError as error:
+        if done:
+            raise NotFound(str(error)) from error
+        part = runs_selectors.LogPart("", 0, 0, complete=False)  # it may be made, or let go of, any moment
     return Response(LogSerializer(part).data)
 
 
@@ -128,7 +134,7 @@ class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
         run = self.get_object()
         check_may_read(request, run.job)
         try:
-            return run_archive_response(run, _path(request))
+            return run_archive_response(request, run, _path(request))
         except RunFileError as error:
             raise NotFound(str(error)) from error
 

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
+from gridportal.accounts.caller import caller
 from gridportal.base import run_archive, run_directory, run_listing
+from gridportal.base.errors import BusyError, GridPortalError, InputError
+from gridportal.web.downloads import as_download
 from gridportal.web.file_ranges import file_response
 from scheduling.jobs.models import Job
 from scheduling.pages.file_preview import picture_type
@@ -19,7 +22,27 @@ _BINARY = "application/octet-stream"
 
 
 def run_file_response(request: HttpRequest, run: Run, path: str, *, inline: bool = False) -> HttpResponseBase:
-    """The answer with a file. Raises RunFileError, Http404."""
+    """The answer with a file. Raises RunFileError, Http404, BusyError for one download too many."""
+    return as_download(caller(request).pk, lambda: _file_answer(request, run, path, inline=inline))
+
+
+def run_archive_response(request: HttpRequest, run: Run, path: str) -> HttpResponseBase:
+    """The answer with a folder of the run directory as a tar. Raises RunFileError, InputError, Http404, BusyError for
+    one download too many."""
+    return as_download(caller(request).pk, lambda: _archive_answer(run, path))
+
+
+def refusal(error: GridPortalError) -> HttpResponse:
+    """The answer to who asked for a file with a browser: the sentence alone."""
+    status = 400 if isinstance(error, InputError) else 404
+    answer = HttpResponse(f"{error}\n", status=status, content_type="text/plain; charset=utf-8")
+    if isinstance(error, BusyError):
+        answer.status_code = 429
+        answer["Retry-After"] = str(error.retry_after)
+    return answer
+
+
+def _file_answer(request: HttpRequest, run: Run, path: str, *, inline: bool) -> HttpResponseBase:
     file = open_file(run, path)
     picture = picture_type(file.read(16)) if inline else ""
     file.seek(0)
@@ -28,8 +51,7 @@ def run_file_response(request: HttpRequest, run: Run, path: str, *, inline: bool
     return file_response(file, name, asked, content_type=picture or _BINARY, inline=bool(picture))
 
 
-def run_archive_response(run: Run, path: str) -> HttpResponseBase:
-    """The answer with a folder of the run directory as a tar. Raises RunFileError, InputError, Http404."""
+def _archive_answer(run: Run, path: str) -> HttpResponseBase:
     name = f"job-{run.job_id}-run-{run.number}"
     archive = run_archive.archive_of(directory_of(run), path, name)
     response = StreamingHttpResponse(archive.pieces(), content_type="application/x-tar")

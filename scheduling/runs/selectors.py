@@ -54,19 +54,27 @@ def is_over(run: Run) -> bool:
 
 
 def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000, done: bool | None = None) -> LogPart:
-    """At most `limit` bytes of the run's log from `offset`, or its end. Never reads outside the run directory.
+    """The same as `read_log`, with the sentence in place of a log that cannot be read any more.
 
-    `done`: whether nothing more comes; None: when its job is over. A letter of several bytes that is only half there is
-    left for the next call.
+    `done` is None: when its job is over.
     """
-    directory = directory_of(run)
     done = run.job.is_final if done is None else done
-    if directory is None:
-        return LogPart("", 0, 0, done)
     try:
-        part = run_directory.read_part(directory, run_files.OUTPUT, offset, limit)
+        return read_log(run, offset=offset, limit=limit, done=done)
     except RunFileError as error:
         return LogPart(str(error) if done and not offset else "", 0, 0, done)
+
+
+def read_log(run: Run, *, offset: int | None = None, limit: int = 64_000, done: bool) -> LogPart:
+    """At most `limit` bytes of the run's log from `offset`, or its end. Never reads outside the run directory.
+
+    `done`: whether nothing more comes. A letter of several bytes that is only half there is left for the next call.
+    Raises RunFileError.
+    """
+    directory = directory_of(run)
+    if directory is None:
+        return LogPart("", 0, 0, done)
+    part = run_directory.read_part(directory, run_files.OUTPUT, offset, limit)
     data, start = part.data, part.offset
     if offset is None and start > 0:
         cut = data.find(b"\n") + 1

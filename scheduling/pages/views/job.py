@@ -19,6 +19,7 @@ from gridportal.accounts.caller import caller
 from gridportal.base import run_directory, run_files
 from gridportal.base.errors import BusyError, GridPortalError
 from gridportal.base.run_directory import RunFileError
+from gridportal.web.downloads import as_download
 from gridportal.web.long_answers import long_answer
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_note, add_result
@@ -28,6 +29,7 @@ from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_inputs
 from scheduling.notices.views import job_context
 from scheduling.pages.requirement_matches import job_match
+from scheduling.pages.run_file_access import refusal
 from scheduling.pages.views import refused_moves
 from scheduling.pages.views.story import run_story, story
 from scheduling.placing.services import start_estimate, submission
@@ -116,12 +118,16 @@ def run_live(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def log(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponseBase:
     """The whole log of a run as a file."""
     run = _run(request, pk, number)
-    directory = selectors.directory_of(run) if run else None
-    name = f"{_file_name(pk, number)}.log"
     try:
-        file = run_directory.open_plain(directory, run_files.OUTPUT) if directory else None
-    except RunFileError as error:
-        return _download(f"{error}\n", name)
+        return as_download(caller(request).pk, lambda: _whole_log(run, f"{_file_name(pk, number)}.log"))
+    except (RunFileError, BusyError) as error:
+        return refusal(error)
+
+
+def _whole_log(run: Run | None, name: str) -> HttpResponseBase:
+    """Raises RunFileError."""
+    directory = selectors.directory_of(run) if run else None
+    file = run_directory.open_plain(directory, run_files.OUTPUT) if directory else None
     if file is None:
         return _download("", name)
     most = 2 * settings.PORTAL.output_limit  # of a log in place of which a program put another file

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from gridportal.base import run_listing
-from gridportal.base.errors import InputError
+from gridportal.base.errors import BusyError, InputError
 from gridportal.base.run_directory import RunFileError
 from gridportal.base.run_listing import Entry, EntryKind
 from scheduling.jobs.core.input_files import read_all
@@ -21,6 +21,7 @@ from scheduling.pages.run_file_access import (
     check_may_read,
     directory_of,
     open_file,
+    refusal,
     run_archive_response,
     run_file_response,
 )
@@ -73,18 +74,17 @@ def download(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     path = request.GET.get("path", "")
     try:
         return run_file_response(request, readable_run(request, pk, number), path, inline="inline" in request.GET)
-    except RunFileError as error:
-        return HttpResponse(f"{error}\n", status=404, content_type="text/plain; charset=utf-8")
+    except (RunFileError, BusyError) as error:
+        return refusal(error)
 
 
 @require_safe
 def archive(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """A folder of the run directory, with all folders below it, as one file."""
     try:
-        return run_archive_response(readable_run(request, pk, number), request.GET.get("path", ""))
-    except (RunFileError, InputError) as error:
-        status = 400 if isinstance(error, InputError) else 404
-        return HttpResponse(f"{error}\n", status=status, content_type="text/plain; charset=utf-8")
+        return run_archive_response(request, readable_run(request, pk, number), request.GET.get("path", ""))
+    except (RunFileError, InputError, BusyError) as error:
+        return refusal(error)
 
 
 def readable_run(request: HttpRequest, pk: int, number: int) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import tarfile
 from pathlib import Path
 from urllib.parse import quote
@@ -168,6 +169,43 @@ def test_the_folder_is_downloaded_as_one_archive(client_as, run, folder):
         assert f"{where}/depots.json" not in names
     assert [*archived(client.get(address(run, "out", "archive")))] == [f"{where}/out/figures.csv"]
     assert "/archive" in markup(client.get(address(run)))
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("nope", "nope is not there (any more)."),
+        ("out/nope/x", "out/nope/x is not there (any more)."),
+        ("n" * 300, "n is not there (any more)."),
+        ("a.png", "a.png is a file, not a folder: ask for it with /file"),
+        ("a.png/x", "a.png/x cannot be read, for its folder is a link or no directory."),
+        ("..", ".. is no path below the run's folder."),
+        ("d/" * 65 + "d", "is a path with more than 64 folders or 4,000 letters."),
+        ("depots.json", "depots.json is a key of the run, which nobody may read."),
+        ("link", "link is a link, and links are not followed."),
+        ("pipe", "pipe is a pipe, socket or device, not a plain file."),
+    ],
+)
+def test_it_is_said_why_there_is_no_such_folder(client_as, run, folder, path, sentence):
+    (folder / "link").symlink_to(folder / "out")
+    os.mkfifo(folder / "pipe")
+    client = client_as("user")
+    page = client.get(address(run, path, "archive"))
+    assert (page.status_code, sentence in page.content.decode()) == (404, True), page.content
+    rest = client.get(f"/api/jobs/{run.job_id}/runs/1/archive?path={quote(path)}")
+    assert (rest.status_code, sentence in rest.json()["detail"]) == (404, True)
+
+
+def test_the_log_of_a_folder_that_is_gone_is_not_found(client_as, run, folder):
+    shutil.rmtree(folder)
+    client, sentence = client_as("user"), "output.log cannot be read, for the run directory is gone or was replaced."
+    for where in (f"/jobs/{run.job_id}/log", f"/jobs/{run.job_id}/runs/1/log"):
+        page = client.get(where)
+        assert (page.status_code, page.content.decode()) == (404, f"{sentence}\n")
+    for where in (f"/api/jobs/{run.job_id}/log", f"/api/jobs/{run.job_id}/runs/1/log"):
+        rest = client.get(where)
+        assert (rest.status_code, rest.json()) == (404, {"detail": sentence})
+    assert client.get(f"/jobs/{run.job_id}/").status_code == 200
 
 
 def test_nothing_outside_is_in_the_archive(client_as, run, folder, tmp_path):
