@@ -40,6 +40,7 @@ class Fault(Enum):
     NOT_A_FOLDER = ("is a file, not a folder: ask for it with /file in place of /archive or /files",)
     OUTSIDE = ("is no path below the run's folder",)
     TOO_DEEP = ("is a path with more than {detail}",)
+    DEEP = ("lies too deep, below more folders than are read",)
     KEY = ("is a key of the run, which nobody may read",)
     LINK = ("is a link, and links are not followed",)
     SECOND_NAME = ("has a second name (a hard link), so that it may be anybody's file",)

@@ -75,11 +75,11 @@ def check_path(path: str) -> str:
     """
     parts = path.strip("/").split("/") if path.strip("/") else []
     if any(part in ("", ".", "..") or "\0" in part for part in parts):
-        raise RunFileError(_plain(path), Fault.OUTSIDE)
+        raise RunFileError(shown_path(path), Fault.OUTSIDE)
     if len(parts) > _MOST_PARTS or len(path) > _MOST_PATH:
-        raise RunFileError(_plain(path), Fault.TOO_DEEP, f"{_MOST_PARTS} folders or {_MOST_PATH:,} letters")
+        raise RunFileError(shown_path(path), Fault.TOO_DEEP, f"{_MOST_PARTS} folders or {_MOST_PATH:,} letters")
     if parts and parts[0] in _SECRET:
-        raise RunFileError(_plain(path), Fault.KEY)
+        raise RunFileError(shown_path(path), Fault.KEY)
     return "/".join(parts)
 
 
@@ -117,26 +117,38 @@ def folder_use(directory: Path) -> FolderUse:
     return FolderUse(size, files, whole, room.f_bavail * room.f_frsize)
 
 
-def plain_paths(directory: Path, path: str = "") -> Iterator[str]:
+def paths_below(directory: Path, path: str = "") -> Iterator[tuple[str, Fault | None]]:
     """The paths below the run directory of all files in the folder `path` and in those below it, whatever they are but
-    folders; no link is followed. Raises RunFileError, OSError."""
+    folders; no link is followed. A folder that is not gone into comes with the reason. Raises RunFileError, OSError."""
     with ExitStack() as opened:
         top = _open(directory, check_path(path), opened)
-        for below, folders, names, _ in os.fwalk(".", dir_fd=top, follow_symlinks=False):
-            folders.sort()
+        for below, folders, names, folder in os.fwalk(".", dir_fd=top, follow_symlinks=False):
             at = "/".join(filter(None, (path.strip("/"), below.removeprefix(".").strip("/"))))
-            if at.count("/") >= _MOST_PARTS:  # each level takes a descriptor, and nobody reads there
-                folders.clear()
-            yield from (f"{at}/{name}" if at else name for name in sorted(names) if at or name not in _SECRET)
+            is_deep = at.count("/") >= _MOST_PARTS  # each level takes a descriptor, and nobody reads there
+            closed = {name: fault for name in folders if (fault := _why_closed(folder, name, is_deep=is_deep))}
+            folders[:] = sorted(set(folders) - set(closed))
+            for name in sorted({*names, *closed}):
+                if at or name not in _SECRET:
+                    yield f"{at}/{name}" if at else name, closed.get(name)
+
+
+def _why_closed(folder: int, name: str, *, is_deep: bool) -> Fault | None:
+    """Why what looks like a folder is not gone into; None where it is."""
+    seen = _entry(folder, name)
+    if seen and seen.kind is EntryKind.LINK:
+        return Fault.LINK
+    if is_deep:
+        return Fault.DEEP
+    return None if os.access(name, os.R_OK | os.X_OK, dir_fd=folder) else Fault.DENIED
 
 
 def _open(directory: Path, path: str, opened: ExitStack) -> int:
     """A descriptor of the folder, closed with `opened`."""
     parts = [part for part in path.split("/") if part]
-    at = _step(str(directory), None, opened, _plain(path) or "The folder", Fault.NO_DIRECTORY)
+    at = _step(str(directory), None, opened, shown_path(path) or "The folder", Fault.NO_DIRECTORY)
     for place, part in enumerate(parts, 1):
         is_last = place == len(parts)
-        at = _step(part, at, opened, _plain(path), Fault.NOT_A_FOLDER if is_last else Fault.NO_FOLDER)
+        at = _step(part, at, opened, shown_path(path), Fault.NOT_A_FOLDER if is_last else Fault.NO_FOLDER)
     return at
 
 
@@ -187,6 +199,6 @@ def _kind(seen: os.stat_result) -> EntryKind:
     return EntryKind.SECOND_NAME if seen.st_nlink > 1 else EntryKind.FILE
 
 
-def _plain(path: str) -> str:
+def shown_path(path: str) -> str:
     """A path in a sentence."""
     return "".join(letter if letter.isprintable() else "?" for letter in path)[:200]

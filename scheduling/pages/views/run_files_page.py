@@ -105,7 +105,7 @@ def _row(folder: str, entry: Entry, inputs: set[str]) -> FileRow:
     shown = "".join(letter if letter.isprintable() else "�" for letter in entry.name)
     why = _WHY_NOT.get(entry.kind, "")
     if not why and not _is_text(entry.name):
-        why = "its name is no UTF-8"
+        why = "its name is no UTF-8; it comes with the whole folder"
     query = "" if why else urlencode({"path": path} | ({"view": "file"} if entry.kind is EntryKind.FILE else {}))
     modified = datetime.fromtimestamp(entry.modified, UTC)
     return FileRow(entry, shown, query, why, modified, is_input=entry.name in inputs)

@@ -12,7 +12,6 @@ from urllib.parse import quote
 import pytest
 
 from gridportal.base.run_archive import archive_of
-from gridportal.base.run_directory import RunFileError
 from scheduling.pages.file_preview import preview_of
 from tests.markup import markup
 
@@ -167,7 +166,9 @@ def test_the_folder_is_downloaded_as_one_archive(client_as, run, folder):
             assert tar.extractfile(f"{where}/bytes").read() == bytes(range(256)) * 4
         assert names >= {f"{where}/out/figures.csv", f"{where}/a.png", f"{where}/empty"}
         assert f"{where}/depots.json" not in names
-    assert [*archived(client.get(address(run, "out", "archive")))] == [f"{where}/out/figures.csv"]
+    held = archived(client.get(address(run, "out", "archive")))
+    assert [*held] == [f"{where}/out/figures.csv", f"{where}/NOT-WHOLE.txt"]
+    assert held[f"{where}/NOT-WHOLE.txt"].strip() == b"All files are whole."
     assert "/archive" in markup(client.get(address(run)))
 
 
@@ -220,17 +221,80 @@ def test_nothing_outside_is_in_the_archive(client_as, run, folder, tmp_path):
     answer = client.get(address(run, what="archive"))
     held = archived(answer)
     assert f"{where}/bytes" in held
+    note = held[f"{where}/NOT-WHOLE.txt"].decode().split("\n")
+    assert note[:5] == [
+        "All files are whole.",
+        "LEFT OUT: below: a link, and links are not followed",
+        "LEFT OUT: link: a link, and links are not followed",
+        "LEFT OUT: pipe: a pipe, socket or device, not a plain file",
+        "LEFT OUT: second: has a second name (a hard link), so that it may be anybody's file",
+    ]
+    assert not any(note[5:])
     assert not {f"{where}/{name}" for name in ("link", "below/key", "second", "pipe")} & set(held)
     for path in ("below", "..", "out/../..", "link"):
         assert client.get(address(run, path, "archive")).status_code == 404
         assert client.get(f"/api/jobs/{run.job_id}/runs/1/archive?path={quote(path)}").status_code == 404
 
 
-def test_a_file_that_shrinks_ends_the_archive_early(run, folder):
+def unpacked(archive) -> dict[str, bytes]:
+    whole = b"".join(archive.pieces())
+    assert len(whole) == archive.size
+    with tarfile.open(fileobj=io.BytesIO(whole)) as tar:
+        return {each.name: tar.extractfile(each).read() for each in tar}
+
+
+def test_what_is_missing_of_a_file_is_zeros_and_said_at_the_end(run, folder):
+    large = (1 << 18) + 5
+    (folder / "large").write_bytes(bytes(large))
     archive = archive_of(folder, "", "x")
     (folder / "bytes").write_bytes(b"short")
-    with pytest.raises(RunFileError, match="bytes was not read whole: it got shorter"):
-        b"".join(archive.pieces())
+    (folder / "a.png").rename(folder / "b.png")
+    (folder / "large").unlink()
+    (folder / "large").symlink_to(folder / "bytes")
+    held = unpacked(archive)
+    assert held["x/bytes"] == b"short" + bytes(1019)
+    assert (held["x/a.png"], held["x/large"]) == (bytes(len(PNG)), bytes(large))
+    assert held["x/out/figures.csv"].startswith(b"n,seconds")
+    assert [*held][-1] == "x/NOT-WHOLE.txt"
+    assert held["x/NOT-WHOLE.txt"].decode().strip().split("\n") == [
+        "These files are not whole: zeros stand for what is missing.",
+        "NOT WHOLE: a.png: 0 of 28 bytes; it went away while the archive was sent",
+        "NOT WHOLE: bytes: 5 of 1,024 bytes; it got shorter while the archive was sent",
+        "NOT WHOLE: large: 0 of 262,149 bytes; is a link, and links are not followed",
+    ]
+
+
+def test_a_folder_that_goes_while_its_archive_is_sent_leaves_it_whole(run, folder):
+    archive = archive_of(folder, "", "x")
+    shutil.rmtree(folder)
+    held = unpacked(archive)
+    assert held["x/bytes"] == bytes(1024)
+    assert b"NOT WHOLE: bytes: 0 of 1,024 bytes; cannot be read, for the run dir" in held["x/NOT-WHOLE.txt"]
+
+
+def test_the_last_file_has_a_name_of_its_own_and_is_cut_to_its_room(run, folder):
+    (folder / "NOT-WHOLE.txt").write_text("mine")
+    for number in range(500):
+        (folder / f"link-{number}").symlink_to("x")
+    held = unpacked(archive_of(folder, "", "x"))
+    note = held["x/_NOT-WHOLE.txt"].decode()
+    assert (held["x/NOT-WHOLE.txt"], len(note)) == (b"mine", 8192)
+    lines = note.strip().split("\n")
+    assert lines[-1] == f"And {500 - len(lines) + 2} more."
+
+
+def test_folders_below_many_others_are_named(run, folder):
+    deep = "/".join(["d"] * 66)
+    (folder / deep).mkdir(parents=True)
+    held = unpacked(archive_of(folder, "", "x"))
+    assert f"LEFT OUT: {deep}: lies too deep, below more folders than are read" in held["x/NOT-WHOLE.txt"].decode()
+
+
+def test_a_name_that_is_no_text_is_in_the_archive_and_said_in_the_list(client_as, run, folder):
+    (folder / os.fsdecode(b"bad\xff.bin")).write_bytes(b"there")
+    page = markup(client_as("user").get(address(run)))
+    assert "its name is no UTF-8; it comes with the whole folder" in page
+    assert b"there" in unpacked(archive_of(folder, "", "x")).values()
 
 
 def test_a_file_that_grows_keeps_the_size_that_was_told(run, folder):
