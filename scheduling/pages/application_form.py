@@ -10,6 +10,7 @@ from django import forms
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import InputError
+from gridportal.web.worded_form import NAME_NEEDED
 from scheduling.jobs.core import command_line, patterns
 from scheduling.jobs.core.launcher import LAUNCHER
 from scheduling.jobs.models import Application
@@ -43,7 +44,7 @@ class JsonField(forms.CharField):
 class ApplicationForm(StopFields, OutputFields):
     """The fields of an application, as services.register_application takes them."""
 
-    name = forms.CharField(max_length=120)
+    name = forms.CharField(max_length=120, error_messages={"required": NAME_NEEDED})
     slug = forms.CharField(label="Short name", max_length=60, help_text="In addresses: small letters, digits, dashes.")
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
     command = forms.CharField(

@@ -18,6 +18,7 @@ from gridportal.cli import app
 from scheduling import tasks
 from scheduling.jobs.dependency_models import JobDependency
 from scheduling.jobs.models import Application, Job
+from scheduling.pages.views import workload_logs_page
 from scheduling.placing.models import Placement
 from scheduling.runs.models import Run
 from scheduling.usage.models import DailyUse, PeriodUse, PersonUse
@@ -105,6 +106,15 @@ def test_the_page_says_what_goes_and_a_worker_removes_it(client_as: Any, monkeyp
     tasks.remove_log("old")
     assert "No log was read" in markup(client.get("/reports/logs/"))
     assert client.get("/reports/logs/old/remove").status_code == 404
+
+
+def test_a_log_of_many_jobs_is_counted_with_marks(client_as: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_log(HEAD + JOBS, "old")
+    rows = list(workload_logs_page.logs_with_jobs())
+    for row in rows:
+        row.jobs = 30015
+    monkeypatch.setattr(workload_logs_page, "logs_with_jobs", lambda: rows)
+    assert ">30,015</td>" in markup(client_as("administrator").get("/reports/logs/"))
 
 
 def test_the_command_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
