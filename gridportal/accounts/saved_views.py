@@ -48,6 +48,7 @@ def change_view(
     """Another name, other filters, or the default or no more. Raises as `save_view` does."""
     _locked(view.owner)
     hold(view, f"The view {view.name}")
+    view.refresh_from_db()  # what is not changed here stays as somebody else has saved it a moment ago
     if name is not None:
         view.name = _name(name)
         taken = SavedView.objects.filter(owner=view.owner, list=view.list, name__iexact=view.name)

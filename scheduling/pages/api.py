@@ -26,6 +26,7 @@ from gridportal.web.api_errors import form_errors, valid_data
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_parsing import BoundedJSONParser, JSONWithFilesParser, files_of
 from gridportal.web.api_permissions import may
+from gridportal.web.held_object import HeldObject
 from gridportal.web.logs_shown import LOGS, logs_shown
 from gridportal.web.long_answers import long_answer
 from gridportal.web.paging import distinct
@@ -82,7 +83,7 @@ _READS = frozenset(
 )
 
 
-class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, PublishAction):
+class Applications(HeldObject, mixins.ListModelMixin, mixins.RetrieveModelMixin, PublishAction):
     """The programs that can be run. Administrators register and change them."""
 
     serializer_class = ApplicationSerializer
@@ -110,9 +111,13 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, PublishActi
     @extend_schema(request=ApplicationSerializer, responses=RegisteredApplicationSerializer)
     def partial_update(self, request: Request, slug: str) -> Response:
         fields = valid_data(ApplicationSerializer(data=request.data, partial=True))
-        registered = get_object_or_404(Application, slug=slug, owner__isnull=True)
-        changed = registering.register_application(caller(request), fields, registered)
+        with self.held_object() as registered:
+            changed = registering.register_application(caller(request), fields, registered)
         return Response(RegisteredApplicationSerializer(changed).data)
+
+    def object_to_change(self) -> Application:
+        """People change their own programs elsewhere."""
+        return get_object_or_404(Application, slug=self.kwargs["slug"], owner__isnull=True)
 
 
 class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, RequirementActions, ShareActions):

@@ -45,7 +45,7 @@ class ManyActions(viewsets.GenericViewSet[Job]):
         if given["do"] == Deed.CANCEL:
             rows = _cancelled(person, jobs)
         elif person.has_perm("scheduling.submit_job"):
-            key = given.get("request_key") or idempotency_key(request)
+            key = idempotency_key(request) or given.get("request_key")
             if key:
                 use_key_once(person, key, numbers)
             rows = _resubmitted(person, jobs, key or uuid.uuid4())

@@ -17,6 +17,7 @@ from gridportal.base.errors import InputError
 from gridportal.web.api_errors import WordedSerializer
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
+from gridportal.web.held_object import HeldObject
 from gridportal.web.write_limit import WriteThrottle
 from scheduling import tasks
 from scheduling.jobs.core import program_start
@@ -87,7 +88,7 @@ class OfferSerializer(WordedSerializer):
     offered = serializers.BooleanField(default=True)
 
 
-class OwnPrograms(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Application]):
+class OwnPrograms(HeldObject, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Application]):
     """The caller's own programs; other people's are not found, also those that are shared: these are applications."""
 
     serializer_class = OwnProgramSerializer
@@ -113,8 +114,9 @@ class OwnPrograms(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
 
     @extend_schema(request=OwnProgramSerializer, responses=RegisteredProgramSerializer)
     def partial_update(self, request: Request, slug: str) -> Response:
-        application = self.get_object()
-        changed = own_programs.save_program(caller(request), asked_by_document(request.data, application), application)
+        with self.held_object() as application:
+            asked = asked_by_document(request.data, application)
+            changed = own_programs.save_program(caller(request), asked, application)
         return Response(RegisteredProgramSerializer(changed).data)
 
     @extend_schema(request=None, responses={201: JobSerializer})

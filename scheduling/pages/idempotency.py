@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.request import Request
+
+from gridportal.base.errors import InputError
 
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
@@ -17,11 +21,16 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 
 
 def idempotency_key(request: Request) -> uuid.UUID | None:
-    """The header as a key of this person: a UUID as it is, other text hashed with the username; None without one."""
+    """The header as a key of this person: a UUID as it is, other text hashed with the username; None without one.
+    Raises InputError where the body has another `request_key`."""
     text = request.headers.get("Idempotency-Key", "").strip()
     if not text:
         return None
     try:
-        return uuid.UUID(text)
+        key = uuid.UUID(text)
     except ValueError:
-        return uuid.uuid5(uuid.NAMESPACE_URL, f"{request.user.username}/{text}")
+        key = uuid.uuid5(uuid.NAMESPACE_URL, f"{request.user.username}/{text}")
+    sent = request.data.get("request_key") if isinstance(request.data, Mapping) else None
+    if sent and serializers.UUIDField().run_validation(sent) != key:
+        raise InputError("request_key", sent, "the key of the header Idempotency-Key; one of the two is enough")
+    return key

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
+from gridportal.web.held_object import HeldObject
 from scheduling.jobs.project_models import Project
 from scheduling.projects import selectors, services
 
@@ -34,7 +35,7 @@ class NewProjectSerializer(WordedSerializer):
     members = serializers.ListField(child=serializers.CharField(max_length=150), required=False, max_length=20_000)
 
 
-class Projects(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Project]):
+class Projects(HeldObject, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Project]):
     """The projects that the caller sees: the own ones; all for operators, managers and administrators."""
 
     serializer_class = ProjectSerializer
@@ -55,9 +56,9 @@ class Projects(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generi
     @extend_schema(request=NewProjectSerializer, responses=ProjectSerializer)
     def partial_update(self, request: Request, name: str) -> Response:
         """Change what the body names; `members` replaces all of them."""
-        row = self.get_object()
-        members = list(row.members.values_list("username", flat=True))
-        own = {"name": row.name, "description": row.description, "members": members}
-        asked = own | valid_data(NewProjectSerializer(data=request.data, partial=True))
-        changed = services.save_project(caller(request), Project.objects.get(pk=row.pk), **asked)
+        asked = valid_data(NewProjectSerializer(data=request.data, partial=True))
+        with self.held_object() as row:
+            members = list(row.members.values_list("username", flat=True))
+            own = {"name": row.name, "description": row.description, "members": members}
+            changed = services.save_project(caller(request), Project.objects.get(pk=row.pk), **own | asked)
         return Response(ProjectSerializer(changed).data)

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
+from gridportal.web.held_object import HeldObject
 from scheduling.reports import schedule_services
 from scheduling.reports.core.report_times import ReportEvery
 from scheduling.reports.models import ReportSchedule
@@ -42,7 +43,9 @@ class NewReportScheduleSerializer(WordedSerializer):
     )
 
 
-class ReportSchedules(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[ReportSchedule]):
+class ReportSchedules(
+    HeldObject, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[ReportSchedule]
+):
     """Reports at set times: all for managers and administrators, else those that the caller gets."""
 
     serializer_class = ReportScheduleSerializer
@@ -63,10 +66,11 @@ class ReportSchedules(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
     @extend_schema(request=NewReportScheduleSerializer, responses=ReportScheduleSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
         """Change what the body names; `people` and `tabs` replace all of them."""
-        row = self.get_object()
-        own = {"name": row.name, "every": row.every, "tabs": row.tabs, "people": row.people_names}
-        asked = own | valid_data(NewReportScheduleSerializer(data=request.data, partial=True))
-        return Response(ReportScheduleSerializer(schedule_services.save_schedule(caller(request), row, **asked)).data)
+        asked = valid_data(NewReportScheduleSerializer(data=request.data, partial=True))
+        with self.held_object() as row:
+            own = {"name": row.name, "every": row.every, "tabs": row.tabs, "people": row.people_names}
+            changed = schedule_services.save_schedule(caller(request), row, **own | asked)
+        return Response(ReportScheduleSerializer(changed).data)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:

@@ -44,6 +44,7 @@ class DecisionSerializer(serializers.ModelSerializer[MoveDecision]):
     """A decision on a move: seconds, shares, nodes rank by rank; `finding` in words."""
 
     finding = serializers.SerializerMethodField()
+    reason = serializers.SerializerMethodField()
     missed = serializers.SerializerMethodField()
 
     class Meta:
@@ -52,13 +53,18 @@ class DecisionSerializer(serializers.ModelSerializer[MoveDecision]):
             *("id", "job", "cluster", "run_number", "mode", "policy", "state", "state_since", "verdict"),
             *("verdict_until", "nodes_now", "nodes", "complete", "ret_current", "ret_new", "cost", "cost_kind"),
             *("costs", "gain", "threshold", "average", "measured_at", "created_at", "expires_at", "by", "why"),
-            *("groups", "continuation", "outcome", "missed", "finding"),
+            *("reason", "groups", "continuation", "outcome", "missed", "finding"),
         )
         read_only_fields = fields
 
     def get_finding(self, row: MoveDecision) -> str:
         """The sentence of its page."""
         return decision_messages.finding(row)
+
+    def get_reason(self, row: MoveDecision) -> str:
+        """Why it is in its state, as the portal found: why it expired or failed; empty where a person decided."""
+        steps = list(row.events.all())
+        return message(steps[-1].reason) if steps else ""
 
     def get_missed(self, row: MoveDecision) -> float | None:
         """The share of its time that moving would have saved a job that stayed and has ended well, else null."""
@@ -126,6 +132,8 @@ class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def get_queryset(self) -> QuerySet[MoveDecision]:
         user = caller(self.request)
         rows = MoveDecision.objects.select_related("job", "continuation")
+        if self.action == "list":
+            rows = rows.prefetch_related("events")
         return rows if user.has_perm("scheduling.view_moves") else rows.filter(Q(job__owner=user))
 
     @extend_schema(responses=DecisionDetailSerializer)

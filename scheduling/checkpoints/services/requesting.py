@@ -6,7 +6,7 @@ follows its row. Contracts and the rescheduler ask by this too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -49,14 +49,16 @@ def stop_and_continue(
     reason: str = "",
     expected: Mapping[str, float | None] | None = None,
     announced_nodes: Sequence[str] = (),
+    last_check: Callable[[Job], None] | None = None,
 ) -> Continuation:
     """Have a job that runs stopped with a checkpoint and go on, or one that has stopped go on; or one that has failed,
     from the last checkpoint that it left.
 
     `nodes`: names, each once or rank by rank; None: the portal chooses them, others than now where that is possible.
     `ranks`: their number; None: as `targets.target` says. `reason`: for whoever looks later. `expected`:
-    seconds that each phase is expected to take, by column; `announced_nodes`: where, as was told before. Nothing is
-    stopped yet: nodes are chosen and reserved first.
+    seconds that each phase is expected to take, by column; `announced_nodes`: where, as was told before.
+    `last_check`: what else may speak against it, asked in the transaction that writes it down. Nothing is stopped yet:
+    nodes are chosen and reserved first.
     Raises InputError for what cannot be, ConflictError where somebody else was faster.
     """
     job.refresh_from_db()
@@ -70,6 +72,8 @@ def stop_and_continue(
     name = by.username if isinstance(by, User) else by
     try:
         with transaction.atomic():
+            if last_check is not None:
+                last_check(job)
             if left is not None:
                 _take_up(job, left, name)
             made = Continuation.objects.create(

@@ -51,7 +51,7 @@ def submit_job(owner: User, request: JobSpec, *, resubmitted_from: Job | None = 
 def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> tuple[Job, bool]:
     """The same, and whether the job is new: not one that this request_key has made before."""
     key = request.request_key or uuid.uuid4()
-    earlier = _same_request(owner, key, request) if request.request_key else None
+    earlier = _same_request(owner, key, request, resubmitted_from) if request.request_key else None
     if earlier is not None:
         return earlier, False
     check_admission()
@@ -64,7 +64,7 @@ def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None =
         with transaction.atomic():
             return create_job(owner, checked, key, befores, hold=hold, resubmitted_from=resubmitted_from), True
     except IntegrityError:
-        earlier = _same_request(owner, key, request)
+        earlier = _same_request(owner, key, request, resubmitted_from)
         if earlier is not None:
             return earlier, False
         if not Application.objects.filter(pk=request.application.pk).exists():
@@ -99,15 +99,17 @@ def _cancel(actor: User, job: Job, to: JobState, reason: Reason) -> bool:
     return advance_run(run, RunState.STOPPING, reason, actor=actor.username, expected=OPEN, job=by)
 
 
-def _same_request(owner: User, key: uuid.UUID, request: JobSpec) -> Job | None:
-    """The job that this key has made. Raises InputError for one of somebody else, ConflictError for another request."""
-    job = Job.objects.filter(request_key=key).first()
+def _same_request(owner: User, key: uuid.UUID, request: JobSpec, source: Job | None) -> Job | None:
+    """The job that this key has made. Raises InputError for one of somebody else, ConflictError for another request,
+    and for one that did not submit `source` again."""
+    job = Job.objects.select_related("resubmitted_from").filter(request_key=key).first()
     if job is not None and job.owner_id != owner.pk:
         raise InputError("request_key", str(key), "a key that no other person's job has")
-    if job is not None and asks_otherwise(owner, job, request):
-        raise ConflictError(
-            f"This request_key has made job {job.pk} already, of other values; send another key for another job."
-        )
+    if job is None and JobGroup.objects.filter(request_key=key, owner=owner).exists():
+        raise ConflictError("This request_key has made a sweep already; send another key for a job.")
+    if job is not None and (job.resubmitted_from != source or asks_otherwise(owner, job, request)):
+        how = "of other values" if job.resubmitted_from == source else "by another request"
+        raise ConflictError(f"This request_key has made job {job.pk} already, {how}; send another key for another job.")
     return job
 
 

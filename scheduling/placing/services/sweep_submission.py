@@ -82,6 +82,8 @@ def _same_request(owner: User, key: uuid.UUID, request: JobSpec, axes: Axes) -> 
     group = JobGroup.objects.filter(request_key=key).first()
     if group is not None and group.owner_id != owner.pk:
         raise InputError("request_key", str(key), "a key that no other person's sweep has")
+    if group is None and (job := Job.objects.filter(request_key=key, owner=owner).first()) is not None:
+        raise ConflictError(f"This request_key has made job {job.pk} already; send another key for a sweep.")
     if group is not None and _is_another(owner, group, request, axes):
         raise ConflictError(
             f"This request_key has made sweep {group.pk} already, of other values; send another key for another sweep."

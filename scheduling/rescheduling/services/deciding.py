@@ -18,8 +18,9 @@ from gridportal.accounts.models import User
 from gridportal.base.dates import utc_text
 from gridportal.base.errors import ConflictError, InputError
 from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
-from scheduling.rescheduling.core.decision_states import DecisionState
+from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
 from scheduling.rescheduling.models import MoveDecision
 from scheduling.rescheduling.services import named_nodes, telling_contracts
 from scheduling.runs.core.run_states import RunState
@@ -53,6 +54,14 @@ def override(
     _check_open(decision)
     figures = named_nodes.figures_there(decision, nodes, ranks)
     return _decide(actor, decision, DecisionState.OVERRIDDEN, text, **figures)
+
+
+def check_undecided(job: Job) -> None:
+    """Raises ConflictError where somebody has decided that this job moves: it goes where that person said. To be called
+    in a transaction, within which nobody decides."""
+    for row in MoveDecision.objects.select_for_update().filter(job=job, state__in=OPEN_DECISIONS):
+        if row.state in (DecisionState.APPROVED, DecisionState.OVERRIDDEN):
+            raise _decided_before(row)
 
 
 def expire_proposals() -> int:

@@ -17,7 +17,7 @@ from scheduling.jobs.models import Job
 from scheduling.placing.services.choosing import WaitsError
 from scheduling.rescheduling import selectors
 from scheduling.rescheduling.core.expected_move import ExpectedMove, phases_of
-from scheduling.rescheduling.services import costing
+from scheduling.rescheduling.services import costing, deciding
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
@@ -40,7 +40,8 @@ def expected(job: Job, nodes: Sequence[str] | None = None, ranks: int | None = N
 def move(
     job: Job, *, by: User, nodes: Sequence[str] | None = None, ranks: int | None = None, reason: str = ""
 ) -> tuple[Continuation, ExpectedMove | None]:
-    """Have a job stopped and go on (`requesting.stop_and_continue`, with its errors); what that is expected to take is
+    """Have a job stopped and go on (`requesting.stop_and_continue`, with its errors, and ConflictError where somebody has
+    decided already where it goes); what that is expected to take is
     kept with it, None where nobody can tell. The nodes are chosen once more when they are reserved, by the newest
     figures; where these choose others, the move says so (`Continuation.goes_elsewhere`)."""
     try:
@@ -50,7 +51,14 @@ def move(
     columns = selectors.expected_columns(found) if found else {}
     told = found.nodes if found else ()
     made = requesting.stop_and_continue(
-        job, by=by, nodes=nodes, ranks=ranks, reason=reason, expected=columns, announced_nodes=told
+        job,
+        by=by,
+        nodes=nodes,
+        ranks=ranks,
+        reason=reason,
+        expected=columns,
+        announced_nodes=told,
+        last_check=deciding.check_undecided,
     )
     return made, found
 

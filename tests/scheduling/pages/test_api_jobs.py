@@ -50,6 +50,36 @@ def test_the_same_key_in_body_or_header_makes_one_job(client_as, enqueued, appli
     assert Job.objects.count() == 2
 
 
+def test_a_key_of_another_action_is_refused(client_as, enqueued, application):
+    client, key = client_as("user"), {"Idempotency-Key": "monday"}
+    job = submit(client, headers=key).json()["id"]
+    again = client.post(f"/api/jobs/{job}/resubmit", {}, content_type=JSON, headers=key)
+    assert again.status_code == 409
+    assert f"This request_key has made job {job} already, by another request" in again.json()["detail"]
+    sweep = ASKED | {"sweep": {"klass": ["S", "W"]}}
+    assert client.post("/api/sweeps", sweep, content_type=JSON, headers=key).status_code == 409
+    of_sweep = {"Idempotency-Key": "tuesday"}
+    assert client.post("/api/sweeps", sweep, content_type=JSON, headers=of_sweep).status_code == 201
+    assert submit(client, headers=of_sweep).status_code == 409
+    assert Job.objects.count() == 3
+    other = {"Idempotency-Key": "wednesday"}
+    made = [client.post(f"/api/jobs/{job}/resubmit", {}, content_type=JSON, headers=other) for _ in range(2)]
+    assert [answer.status_code for answer in made] == [201, 200]
+    assert submit(client, headers=other).status_code == 409
+
+
+def test_two_keys_that_differ_are_refused(client_as, enqueued, application):
+    client, key = client_as("user"), str(uuid.uuid4())
+    answer = submit(client, request_key=key, headers={"Idempotency-Key": str(uuid.uuid4())})
+    assert answer.status_code == 400
+    assert "the key of the header Idempotency-Key" in answer.json()["request_key"][0]
+    many = {"do": "resubmit", "jobs": [1], "request_key": key}
+    answer = client.post("/api/jobs/many", many, content_type=JSON, headers={"Idempotency-Key": "monday"})
+    assert answer.status_code == 400
+    assert not Job.objects.exists()
+    assert submit(client, request_key=key, headers={"Idempotency-Key": key}).status_code == 201
+
+
 def test_another_persons_key_gives_nothing_away(client_as, enqueued, application):
     key = str(uuid.uuid4())
     submit(client_as("user"), request_key=key, name="secret plan")

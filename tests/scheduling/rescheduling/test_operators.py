@@ -18,6 +18,7 @@ from gridportal.base.errors import ConflictError, InputError
 from gridportal.web.long_answers import MOST, long_answer
 from monitoring.clusters.models import Cluster
 from scheduling import tasks
+from scheduling.checkpoints.services import requesting
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.commands import move_commands
 from scheduling.rescheduling.models import JobMovePolicy, MoveDecision
@@ -75,6 +76,33 @@ def test_an_operator_takes_another_count_and_the_gain_is_computed_first(
     reschedule()
     move = job.continuations.get()
     assert (move.ranks, move.nodes) == (1, decided.nodes)
+
+
+def test_a_job_goes_where_the_operator_said(client_as: Any, people: Any, slow_job: Slow) -> None:
+    """Its owner who asks for other nodes a moment later is told, on the page and over REST."""
+    job = slow_job()
+    reschedule()
+    decided = deciding.approve(people["operator"], decision_of(job), "as agreed")
+    owner, asked = client_as("user"), {"ranks": 1}
+    answer = owner.post(f"/api/jobs/{job.pk}/move", asked, content_type="application/json")
+    said = "operator has decided already, approved: as agreed. Nothing was changed."
+    assert (answer.status_code, answer.json()["detail"]) == (409, said)
+    assert said in words(owner.post(f"/jobs/{job.pk}/move", asked, follow=True))
+    assert not job.continuations.exists()
+    reschedule()
+    decided.refresh_from_db()
+    assert (decided.state, job.continuations.get().nodes) == ("moving", decided.nodes)
+
+
+def test_a_decision_that_fails_says_why(client_as: Any, people: Any, slow_job: Slow) -> None:
+    job = slow_job()
+    reschedule()
+    decided = deciding.approve(people["operator"], decision_of(job))
+    requesting.stop_and_continue(job, by=people["user"])
+    reschedule()
+    shown = client_as("operator").get(f"/api/migrations/{decided.pk}").json()
+    assert shown["state"] == "failed"
+    assert f"Job {job.pk} is being moved already: user asked for it" in shown["reason"]
 
 
 def test_named_nodes_are_weighed_by_the_last_measurement_and_reserved_by_a_new_one(

@@ -28,3 +28,6 @@ def test_it_says_why(client_as: Any, make_job: Any, people: Any, run_state: str,
     assert deciding.expire_proposals() == 1
     assert row.events.get(to_state="expired").reason.code is code
     assert sentence in words(client_as("operator").get(row.get_absolute_url()))
+    one = client_as("operator").get(f"/api/migrations/{row.pk}").json()
+    (listed,) = client_as("operator").get("/api/migrations").json()["results"]
+    assert (one["reason"], listed["reason"]) == (sentence, sentence)
