@@ -13,6 +13,8 @@ E_MAIL = "an e-mail address, such as ann@example.org"
 ADDRESS = "an address, such as https://portal.example"
 TEXT = "a text"
 SLUG = "letters, digits, - and _"
+#: What follows where a text has something in it that no database takes.
+CLEAN = " without control characters"
 DAY = "a date, such as 2030-01-31"
 UUID = "a UUID"
 #: A field whose help is nothing but one of these counts in it.

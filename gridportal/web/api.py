@@ -27,6 +27,8 @@ from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 log = logging.getLogger(__name__)
 _AGAIN = {"Retry-After": "2"}  # seconds
 _NO_ROW = re.compile(r"No (\w+) matches the given query\.")  # what Django says of a row that is not there
+#: What people call rows whose models have other names.
+_CALLED = {"MoveDecision": "decision on a move", "JobGroup": "sweep", "LoggedCluster": "workload log"}
 _WHERE_FROM = (
     "No token came with this request. Make one on your account page (/account/) or by `gridportal person token NAME`, "
     "and send it as the header: Authorization: Bearer TOKEN"
@@ -60,13 +62,22 @@ def explain(error: Exception, context: dict[str, Any]) -> Response | None:
 def _reworded(error: Exception) -> Exception:
     """The framework's own errors, with what to do next."""
     if isinstance(error, Http404) and (row := _NO_ROW.fullmatch(str(error))):
-        return NotFound(f"There is no such {row[1].lower()}, or you may not see it.")
+        return NotFound(f"There is no such {_in_words(row[1])}, or you may not see it.")
     if isinstance(error, NotAuthenticated):
         error.detail = ErrorDetail(_WHERE_FROM, _code(error))
     elif isinstance(error, Throttled) and (wait := getattr(error, "wait", None)) is not None:
         message, seconds = str(error.detail).split(" Expected available")[0], math.ceil(wait)
         error.detail = ErrorDetail(f"{message} Try again in {seconds} second{'s'[: seconds != 1]}.", _code(error))
     return error
+
+
+def _in_words(model: str) -> str:
+    """What people call the rows of a model.
+
+    >>> _in_words("AlertRule"), _in_words("JobGroup")
+    ('alert rule', 'sweep')
+    """
+    return _CALLED.get(model) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", model).lower()
 
 
 def _code(error: APIException) -> str | None:

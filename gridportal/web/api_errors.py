@@ -13,6 +13,7 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from gridportal.base.accepted_values import (
     ADDRESS,
+    CLEAN,
     DAY,
     E_MAIL,
     NUMBER,
@@ -27,6 +28,7 @@ from gridportal.base.dates import MomentField
 from gridportal.base.errors import InputError
 from gridportal.web.worded_form import accepted as accepted_by_form
 
+_UNCLEAN = ("null_characters_not_allowed", "surrogate_characters_not_allowed")
 #: What DRF itself finds wrong with a value; anything else was said by our own checks, in words already.
 _CODES = frozenset(
     {
@@ -47,8 +49,7 @@ _CODES = frozenset(
         "overflow",
         "date",
         "incorrect_type",
-        "null_characters_not_allowed",
-        "surrogate_characters_not_allowed",
+        *_UNCLEAN,
     }
 )
 _LISTED = 20
@@ -125,7 +126,8 @@ def form_errors(form: forms.Form) -> dict[str, list[str]]:
         if field is None or isinstance(field, MomentField):
             messages[name] = [f"{name}: {error}" for error in errors]
         else:
-            messages[name] = [str(InputError(name, form.data.get(name), _form_accepted(field)))]
+            end = CLEAN if errors.as_data()[0].code in _UNCLEAN else ""
+            messages[name] = [str(InputError(name, form.data.get(name), f"{_form_accepted(field)}{end}"))]
     return messages
 
 
@@ -182,7 +184,7 @@ def _form_accepted(field: forms.Field) -> str:
     if isinstance(field, forms.ChoiceField):
         choices = cast("Iterable[tuple[Any, Any]]", field.choices)  # Django's forms make pairs of all that is given
         return one_of(str(value) for value, _ in choices if value)
-    return accepted_by_form(field)
+    return getattr(field, "accepted", "") or accepted_by_form(field)
 
 
 def _reworded(errors: Any, field: Any, value: Any, path: str) -> Any:
@@ -198,7 +200,8 @@ def _reworded(errors: Any, field: Any, value: Any, path: str) -> Any:
     if field is None:
         return errors if isinstance(value, Mapping) else [str(InputError(path or "The body", value, "an object"))]
     is_missing = errors[0].code in ("required", "null", "blank", "empty")
-    return [str(InputError(path or "The body", None if is_missing else value, accepted(field)))]
+    end = CLEAN if errors[0].code in _UNCLEAN else ""
+    return [str(InputError(path or "The body", None if is_missing else value, f"{accepted(field)}{end}"))]
 
 
 def _inside(field: Any, value: Any, path: str, name: Any) -> tuple[Any, Any, str]:

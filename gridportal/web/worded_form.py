@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 
 from gridportal.base.accepted_values import (
     ADDRESS,
+    CLEAN,
     DAY,
     E_MAIL,
     NUMBER,
@@ -61,7 +62,8 @@ class WordedForm(forms.Form):
             data = errors.as_data()
             if field is not None and any(_is_djangos(field, error) for error in data):
                 own = [error for error in data if not _is_djangos(field, error)]
-                errors.data = [ValidationError(f"Enter {to_enter(accepted(field))}.", code=data[0].code), *own]
+                end = CLEAN if data[0].code == "null_characters_not_allowed" else ""
+                errors.data = [ValidationError(f"Enter {to_enter(accepted(field))}{end}.", code=data[0].code), *own]
 
 
 def accepted(field: forms.Field) -> str:

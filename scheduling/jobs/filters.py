@@ -62,15 +62,15 @@ class StateField(forms.ChoiceField):
 class JobNumbersFilter(forms.CharField):
     """Numbers of chosen jobs, as `job_numbers` writes them."""
 
+    accepted = f"numbers of jobs with commas between, such as 12-15,18, at most {job_numbers.MOST}"
+
     def clean(self, value: Any) -> list[int]:
         """The numbers; none for an empty text."""
         text = super().clean(value)
         try:
             return job_numbers.read(text) if text else []
         except ValueError as error:
-            raise forms.ValidationError(
-                f"Enter numbers of jobs such as 12-15,18, at most {job_numbers.MOST}."
-            ) from error
+            raise forms.ValidationError(f"Enter {self.accepted}.") from error
 
 
 class JobFilterForm(WordedForm):

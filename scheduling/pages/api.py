@@ -194,7 +194,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         """
         asked = SubmitSerializer(data=request.data, context={"request": request})
         asked.is_valid(raise_exception=True)
-        return self._submit(asked.spec(idempotency_key(request)))
+        return self._submit(asked.spec(idempotency_key(request, asked.validated_data.get("request_key"))))
 
     @extend_schema(responses=JobDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
@@ -242,7 +242,8 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
         old = self.get_object()
         changes = valid_data(ResubmitSerializer(data=request.data, context={"request": request}))
         keeps = changes.pop("keep_inputs", True)
-        spec = job_spec.JobSpec.from_row(old).with_changes(changes, idempotency_key(request))
+        key = idempotency_key(request, changes.get("request_key"))
+        spec = job_spec.JobSpec.from_row(old).with_changes(changes, key)
         return self._submit(spec if keeps else replace(spec, inputs=()), resubmitted_from=old)
 
     @extend_schema(responses=JobEventSerializer(many=True))

@@ -54,7 +54,8 @@ class Sweeps(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericV
         asked = SubmitSweepSerializer(data=request.data, context={"request": request})
         asked.is_valid(raise_exception=True)
         axes = asked.axes()
-        group, is_new = submit_sweep(caller(request), asked.spec(idempotency_key(request)), axes)
+        key = idempotency_key(request, asked.validated_data.get("request_key"))
+        group, is_new = submit_sweep(caller(request), asked.spec(key), axes)
         for job in group.jobs.all()[:1]:  # a worker that places one of them places all
             tasks.place_soon(job)
         return Response(SweepDetailSerializer(group).data, status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)

@@ -45,7 +45,8 @@ class ManyActions(viewsets.GenericViewSet[Job]):
         if given["do"] == Deed.CANCEL:
             rows = _cancelled(person, jobs)
         elif person.has_perm("scheduling.submit_job"):
-            key = idempotency_key(request) or given.get("request_key")
+            sent = given.get("request_key")
+            key = idempotency_key(request, sent) or sent
             if key:
                 use_key_once(person, key, numbers)
             rows = _resubmitted(person, jobs, key or uuid.uuid4())

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
 from rest_framework.request import Request
 
 from gridportal.base.errors import InputError
@@ -20,9 +18,9 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 )
 
 
-def idempotency_key(request: Request) -> uuid.UUID | None:
+def idempotency_key(request: Request, sent: uuid.UUID | None = None) -> uuid.UUID | None:
     """The header as a key of this person: a UUID as it is, other text hashed with the username; None without one.
-    Raises InputError where the body has another `request_key`."""
+    Raises InputError where it is another key than `sent`, the `request_key` of the body."""
     text = request.headers.get("Idempotency-Key", "").strip()
     if not text:
         return None
@@ -30,7 +28,6 @@ def idempotency_key(request: Request) -> uuid.UUID | None:
         key = uuid.UUID(text)
     except ValueError:
         key = uuid.uuid5(uuid.NAMESPACE_URL, f"{request.user.username}/{text}")
-    sent = request.data.get("request_key") if isinstance(request.data, Mapping) else None
-    if sent and serializers.UUIDField().run_validation(sent) != key:
-        raise InputError("request_key", sent, "the key of the header Idempotency-Key; one of the two is enough")
+    if sent is not None and sent != key:
+        raise InputError("request_key", str(sent), "the key of the header Idempotency-Key; one of the two is enough")
     return key

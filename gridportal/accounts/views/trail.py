@@ -10,11 +10,15 @@ from django.views.decorators.http import require_GET
 from gridportal.accounts.audit_text import action_text
 from gridportal.accounts.forms import AuditFilterForm
 from gridportal.accounts.list_context import list_context, usual_view
+from gridportal.accounts.list_pages import LISTS
 from gridportal.accounts.selectors import CSV_HEAD, audit_actions, audit_events, audit_rows
 from gridportal.web.csv_stream import csv_response
 from gridportal.web.paging import LongList, page_of
+from gridportal.web.refused_file import refused_file, unknown_filters
 
 PAGE = 50
+#: What the address of the page may have beside filters.
+_NO_FILTERS = ("page", "view")
 _view_audit = permission_required("accounts.view_audit", raise_exception=True)
 
 
@@ -39,8 +43,10 @@ def trail(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 @_view_audit
-def trail_csv(request: HttpRequest) -> StreamingHttpResponse:
-    """Exactly what is filtered, every page of it."""
+def trail_csv(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    """Exactly what is filtered, every page of it; 400 for a filter that cannot be read, or is none."""
     form = AuditFilterForm(request.GET)
-    form.is_valid()
+    known = {*LISTS["audit"].parameters, *_NO_FILTERS}
+    if refused := unknown_filters(request.GET, known) or refused_file(form):
+        return refused
     return csv_response("audit.csv", CSV_HEAD, audit_rows(audit_events(form.cleaned_data)))

@@ -131,6 +131,7 @@ def _facts(request: HttpRequest, shown: Picture, marked: Marked, held: Mapping[s
         "compute_count": sum(1 for node in shown.nodes if node.kind == "compute"),
         "network_count": sum(1 for node in shown.nodes if node.kind == "network"),
         "link_count": len(shown.links),
+        "unknown": _unknown(request, shown, lines),
         "finding": network_map.finding(lines, shown.cluster.kind, past=shown.at is not None),
         **_pictures(shown, lines, marked, held),
     }
@@ -182,6 +183,16 @@ def _steps(lines: list[Wire]) -> list[_Fifth]:
         _Fifth(4 - place, place * 20, place * 20 + 20, count, round(100 * count / total, 1))
         for place, count in enumerate(counts)
     ]
+
+
+def _unknown(request: HttpRequest, shown: Picture, lines: list[Wire]) -> str:
+    """What to say of a node or link that the address names and the cluster does not have; empty where it has both. The
+    beginning of a node's name will do."""
+    node, link = request.GET.get("node", ""), request.GET.get("link", "")
+    if node and not any(each.name.lower().startswith(node.lower()) for each in shown.nodes):
+        return f"There is no node {node[:80]} here."
+    ends = {name for line in lines for name in (f"{line.a}>{line.b}", f"{line.b}>{line.a}")}
+    return f"There is no link {link[:80]} here." if link and link not in ends else ""
 
 
 def _sought(nodes: list[NodeFigures], request: HttpRequest) -> list[NodeFigures]:

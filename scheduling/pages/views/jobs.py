@@ -14,6 +14,7 @@ from gridportal.accounts.caller import caller
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.web.csv_stream import csv_response, plain_cell
 from gridportal.web.paging import page_of
+from gridportal.web.refused_file import refused_file
 from gridportal.web.templatetags.units import ran
 from scheduling.jobs.filters import PRESETS, JobFilterForm
 from scheduling.jobs.models import Job
@@ -63,9 +64,11 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def jobs_csv(request: HttpRequest) -> StreamingHttpResponse:
-    """Every job that the filters let through, not only one page of them."""
-    _, found = _found(request, _visible(request))
+def jobs_csv(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    """Every job that the filters let through, not only one page of them; 400 for a filter that cannot be read."""
+    form, found = _found(request, _visible(request))
+    if refused := refused_file(form):
+        return refused
     return csv_response("jobs.csv", COLUMNS, _rows(found))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
@@ -29,6 +29,8 @@ def topology(request: HttpRequest) -> HttpResponse:
     number = request.GET.get("job", "")
     marked, extra = Marked(), {}
     if number.isascii() and number.isdigit() and len(number) < 18:
+        if not Job.objects.filter(pk=int(number)).exists():
+            raise Http404(f"There is no job {number}.")
         job = visible_job(request, int(number))
         placement = last_placement(job)
         beside = placement_map.beside(placement, request.GET.get("beside", ""))

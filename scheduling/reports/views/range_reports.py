@@ -13,7 +13,10 @@ from django.views.decorators.http import require_safe
 from gridportal.accounts.caller import caller
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.list_pages import COLUMN, LISTS
+from gridportal.base.accepted_values import one_of
+from gridportal.base.errors import InputError
 from gridportal.web.csv_stream import csv_response, plain_cell
+from gridportal.web.refused_file import refused_file, text_answer
 from scheduling.jobs.filters import JobFilterForm
 from scheduling.reports.charts import report_chart
 from scheduling.reports.report_pdf import pdf
@@ -78,9 +81,12 @@ def sections(request: HttpRequest, show: str) -> HttpResponse:
 
 
 @require_safe
-def table_csv(request: HttpRequest, show: str, table: str) -> StreamingHttpResponse:
-    """One table of a tab for other programs: its columns by their names, then its rows."""
+def table_csv(request: HttpRequest, show: str, table: str) -> HttpResponse | StreamingHttpResponse:
+    """One table of a tab for other programs: its columns by their names, then its rows; 400 for a time that cannot be
+    read."""
     asked = _asked(request)
+    if refused := refused_file(asked.form):
+        return refused
     found = _sections(request, show, asked)
     section = next((each for each in found if each.key == table), None)
     if section is None:
@@ -92,10 +98,15 @@ def table_csv(request: HttpRequest, show: str, table: str) -> StreamingHttpRespo
 
 @require_safe
 def report_pdf(request: HttpRequest) -> HttpResponse:
-    """All that this person may see, as one document; `tab` names one of the tabs alone."""
+    """All that this person may see, as one document; `tab` names one of the tabs alone. 400 for another word, and for
+    a time that cannot be read."""
     asked, tabs = _asked(request), seen_by(caller(request))
     one = request.GET.get("tab", "")
-    tabs = {one: tabs[one]} if one in tabs else tabs
+    if one and one not in tabs:
+        return text_answer(str(InputError("tab", one, one_of(tabs))))
+    if refused := refused_file(asked.form):
+        return refused
+    tabs = {one: tabs[one]} if one else tabs
     with read_once():
         found = [section for name in tabs for section in _arranged(request, name, asked)]
     words = "Usage report" if request.user.has_perm("scheduling.view_all_jobs") else "Usage report of your jobs"

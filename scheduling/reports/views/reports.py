@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.accounts.list_context import list_context
+from gridportal.web.refused_file import refused_file
 from scheduling.jobs.filters import PRESETS, JobFilterForm
 from scheduling.reports.compared import SECONDS, Figure, compared
 from scheduling.reports.core.report_file_names import file_name
@@ -66,9 +67,11 @@ def report(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def report_csv(request: HttpRequest) -> HttpResponse:
-    """The same for other programs."""
+    """The same for other programs; 400 for a filter that cannot be read."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     form, rows = _found(request)
+    if refused := refused_file(form):
+        return refused
     response["Content-Disposition"] = f'attachment; filename="{_file_name(request, form)}"'
     writer = csv.writer(response)
     writer.writerow(COLUMNS)
