@@ -40,10 +40,10 @@ def expected(job: Job, nodes: Sequence[str] | None = None, ranks: int | None = N
 def move(
     job: Job, *, by: User, nodes: Sequence[str] | None = None, ranks: int | None = None, reason: str = ""
 ) -> tuple[Continuation, ExpectedMove | None]:
-    """Have a job stopped and go on (`requesting.stop_and_continue`, with its errors, and ConflictError where somebody has
-    decided already where it goes); what that is expected to take is
-    kept with it, None where nobody can tell. The nodes are chosen once more when they are reserved, by the newest
-    figures; where these choose others, the move says so (`Continuation.goes_elsewhere`)."""
+    """Have a job stopped and go on (`requesting.stop_and_continue`, with its errors); ConflictError also where somebody
+    has decided already where it goes. What that is expected to take is kept with it, None where nobody can tell. The
+    nodes are chosen once more when they are reserved, by the newest figures; where these choose others, the move says
+    so (`Continuation.goes_elsewhere`)."""
     try:
         found = expected(job, nodes, ranks)
     except GridPortalError:
