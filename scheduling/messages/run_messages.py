@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gridportal.base.reasons import Code, Reason
 from gridportal.slurm.pending import explain
+from scheduling.jobs.core.last_messages import NO_INTERPRETER
 from scheduling.jobs.core.units import listed
 from scheduling.messages.job_messages import LOG_SAYS
 from scheduling.messages.parts import full_stop
@@ -140,6 +141,9 @@ def _(pattern: str, seconds: float) -> str:
 @says(Code.NO_PROGRAM)
 def _(program: str, error: str, nodes: Sequence[str]) -> str:
     where = f" on {listed(nodes)}" if nodes else ""
+    if error.startswith(NO_INTERPRETER):
+        missing = error.removeprefix(NO_INTERPRETER)
+        return f"The program {program} does not start{where}: its first line names {missing}, which does not exist."
     verb = _DOES_NOT_START.get(error)
     why = f"{verb}{where}" if verb else f"does not start{where}: {error}"
     return f"The program {program} {why}. Check its command, and that it is installed on every node."

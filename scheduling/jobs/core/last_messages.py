@@ -15,6 +15,8 @@ from scheduling.jobs.core.launcher_lines import fault_line, killed_lines, progra
 _SHOWN_LINES = 3
 #: Of a log's end, in which the first error is sought: so many lines and bytes.
 LINES, BYTES = 5000, 256 * 1024
+#: What the system says of a program that is not there, and what the portal says where only its interpreter is missing.
+NO_FILE, NO_INTERPRETER = "No such file or directory", "No such interpreter: "
 _NOT_STARTED = re.compile(r"\[proxy:[\d:]*@?([^\]\s]*)\].*execvp error on file (.+) \(([^()]*)\)\s*$")
 _NOT_STARTED_BY_SLURM = re.compile(r"slurmstepd(?:-(\S+))?: error: execve\(\): (.+): ([^:]+?)\s*$")
 #: dash and bash, in a script or a shell that sets something before the program; they name themselves and the line.
@@ -49,7 +51,7 @@ def _not_started_match(line: str) -> re.Match[str] | None:
 def _not_started_by_shell(lines: Sequence[str]) -> Reason:
     for line in lines:
         if match := _NOT_STARTED_BY_SHELL.match(line.strip()):
-            error = "No such file or directory" if match["why"] == "not found" else "Permission denied"
+            error = NO_FILE if match["why"] == "not found" else "Permission denied"
             return Reason.of(Code.NO_PROGRAM, program=match["program"], error=error, nodes=[])
     return NOTHING
 

@@ -21,6 +21,7 @@ from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import start_check, stop_answer
 from scheduling.runs.services.isolation import isolated
+from scheduling.runs.services.missing_interpreter import with_interpreter
 from scheduling.runs.services.output_check import OutputCheck, check_output, log_end
 from scheduling.runs.services.scripts import launcher_of
 from scheduling.runs.services.steps import advance_run
@@ -115,7 +116,8 @@ def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | 
     why = status.reason
     if not why and status.signal and out_of_memory(lines):
         why = Reason.of(Code.OUT_OF_MEMORY)
-    return last_words.ended(code, run.verified, why, [check.line] if check.line else lines, str(failure or ""))
+    found = last_words.ended(code, run.verified, why, [check.line] if check.line else lines, str(failure or ""))
+    return with_interpreter(run, found)
 
 
 def _unreadable(run: Run) -> RunFileError | None:
