@@ -17,11 +17,11 @@ def refused_file(form: forms.Form) -> HttpResponse | None:
     return text_answer("\n".join(lines)) if lines else None
 
 
-def unknown_filters(names: Iterable[str], known: Iterable[str]) -> HttpResponse | None:
-    """400 for a name in the address by which nothing is filtered; None where all are known."""
-    accepted = sorted(known)
-    unknown = next((name for name in names if name not in accepted), None)
-    return None if unknown is None else text_answer(str(InputError("filter", unknown, one_of(accepted))))
+def unknown_filters(names: Iterable[str], accepted: Iterable[str]) -> HttpResponse | None:
+    """400 for a name in the address by which nothing is filtered; None where all are accepted."""
+    filters = sorted(accepted)
+    unknown = next((name for name in names if name not in filters), None)
+    return None if unknown is None else text_answer(str(InputError("filter", unknown, one_of(filters))))
 
 
 def text_answer(text: str) -> HttpResponse:

@@ -46,7 +46,7 @@ def trail(request: HttpRequest) -> HttpResponse:
 def trail_csv(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     """Exactly what is filtered, every page of it; 400 for a filter that cannot be read, or is none."""
     form = AuditFilterForm(request.GET)
-    known = {*LISTS["audit"].parameters, *_NO_FILTERS}
-    if refused := unknown_filters(request.GET, known) or refused_file(form):
+    accepted = {*LISTS["audit"].parameters, *_NO_FILTERS}
+    if refused := unknown_filters(request.GET, accepted) or refused_file(form):
         return refused
     return csv_response("audit.csv", CSV_HEAD, audit_rows(audit_events(form.cleaned_data)))
