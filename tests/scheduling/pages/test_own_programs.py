@@ -190,7 +190,7 @@ def test_nobody_else_submits_a_job_of_it_again(client_as, isolated, program, mak
 
 def test_sharing_lets_a_person_submit_but_not_change_it(client_as, isolated, program, people):
     shared = client_as("user").post(f"/applications/{program.slug}/share", {"with": "other"}, follow=True)
-    assert "Secret heat is shared with other." in markup(shared)
+    assert f'<a href="/applications/{program.slug}/">Secret heat</a> is shared with other.' in markup(shared)
     client = client_as("other")
     assert "Submit Secret heat" in markup(client.get(f"/submit/?application={program.slug}"))
     assert client.get(f"/applications/{program.slug}/own").status_code == 404

@@ -24,6 +24,7 @@ from scheduling.runs.models import Run
 from scheduling.usage.models import DailyUse, PeriodUse, PersonUse
 from scheduling.usage.services.counting_use import count_use, is_complete
 from scheduling.workload_logs.models import LoggedCluster
+from scheduling.workload_logs.selectors import logs_with_jobs
 from scheduling.workload_logs.services import removing_logs
 from scheduling.workload_logs.services.reading_logs import read_log
 from scheduling.workload_logs.services.removing_logs import ask_removal, finish_removals, remove_log
@@ -110,7 +111,7 @@ def test_the_page_says_what_goes_and_a_worker_removes_it(client_as: Any, monkeyp
 
 def test_a_log_of_many_jobs_is_counted_with_marks(client_as: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read_log(HEAD + JOBS, "old")
-    rows = list(workload_logs_page.logs_with_jobs())
+    rows = list(logs_with_jobs())
     for row in rows:
         row.jobs = 30015
     monkeypatch.setattr(workload_logs_page, "logs_with_jobs", lambda: rows)
