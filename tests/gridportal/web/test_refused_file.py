@@ -13,12 +13,12 @@ BACKWARDS = "start=2026-03-02&until=2026-03-01"
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("/jobs.csv?state=nope", "State: Enter one of any not final, queued"),
+        ("/jobs.csv?state=nope", "State: There is no state 'nope'."),
         ("/jobs.csv?start=abc", "From: 'abc' is no date and time."),
         (f"/jobs.csv?{BACKWARDS}", "From: 2026-03-02 00:00:00 UTC is after To."),
         ("/audit.csv?start=abc", "filter is 'start'; accepted is one of"),
         ("/audit.csv?since=abc", "From, UTC: 'abc' is no date and time."),
-        ("/reports/use.csv?state=nope", "State: Enter one of"),
+        ("/reports/use.csv?state=nope", "State: There is no state 'nope'."),
         ("/reports/people/people.csv?start=9999-01-01", "From: '9999-01-01' is no date and time."),
         (f"/reports/people/people.csv?{BACKWARDS}", "is after To"),
         ("/reports/report.pdf?tab=nope", "tab is 'nope'; accepted is one of people"),
