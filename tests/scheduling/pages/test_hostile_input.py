@@ -87,8 +87,8 @@ def test_a_date_at_the_ends_of_the_calendar_is_said_and_narrows_nothing(client_a
     page = client.get(f"/jobs/?{query}")
     assert f"/jobs/{job.pk}/" in markup(page)
     assert "Enter a date and time from 1970 to 2199" in markup(page)
-    table = b"".join(client.get(f"/jobs.csv?{query}").streaming_content)
-    assert table.count(b"\n") == 2
+    refused = client.get(f"/jobs.csv?{query}")
+    assert (refused.status_code, "from 1970 to 2199" in refused.content.decode()) == (400, True)
     for address in ("/topology/nodes/n1/", "/topology/links/n1/n2/"):
         assert client.get(f"{address}?{query}").status_code == 200
 
@@ -97,7 +97,7 @@ def test_a_date_at_the_ends_of_the_calendar_is_said_and_narrows_nothing(client_a
 def test_such_a_date_does_no_harm_to_the_audit_trail(client_as, query):
     client = client_as("operator")
     assert client.get(f"/audit/?{query}").status_code == 200
-    assert b"".join(client.get(f"/audit.csv?{query}").streaming_content)
+    assert client.get(f"/audit.csv?{query}").status_code == 400
     assert client.get(f"/api/audit?{query}").status_code in (200, 400)
 
 

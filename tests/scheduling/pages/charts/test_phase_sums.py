@@ -21,7 +21,7 @@ def test_phases_that_add_up_to_more_than_the_run_are_told_in_words(client_as: An
         run.save()
         for path in (f"/jobs/{run.job_id}/", f"/jobs/{run.job_id}/runs/1/"):
             page = markup(client_as("user").get(path))
-            assert "Each time is that of the slowest rank" in page
+            assert "Times are of the slowest rank in each step." in page
             assert ("So all phases add up to 2 min 10 s, though the run lasted 1 min 40 s" in page) is is_told
 
 
