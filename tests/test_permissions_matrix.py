@@ -17,6 +17,7 @@ from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, r
 from django.utils import timezone
 
 from gridportal.accounts.saved_views import save_view
+from gridportal.web import downloads
 from scheduling.alerts.models import AlertRule
 from scheduling.contracts.models import Contract
 from scheduling.jobs.group_models import JobGroup
@@ -464,6 +465,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-project-detail": {"description": "Changed."},
     "api-person-list": {"username": "ada"},
     "api-person-detail": {"role": "operator"},
+    "migration-refuse": {"reason": "not now"},
     "api-migration-refuse": {"reason": "not now"},
     "api-migration-override": {"nodes": ["n9"], "reason": "others"},
     "api-migration-rules": {"threshold": 0.4},
@@ -618,7 +620,8 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
 
 
 def ask(client: Any, name: str, method: str, address: str) -> Any:
-    """One request whose effects are undone."""
+    """One request whose effects are undone; the downloads before it, which nobody reads to the end, do not count."""
+    downloads.forget()
     body = BODIES.get(name, {})
     json = {"content_type": "application/json"} if name.startswith("api-") or method != "POST" else {}
     with transaction.atomic():

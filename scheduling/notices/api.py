@@ -37,7 +37,9 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
 class NoticeSerializer(serializers.ModelSerializer[Notice]):
     """What one was told."""
 
-    project = serializers.SlugRelatedField[Any](slug_field="name", read_only=True, help_text="Its name.")
+    project = serializers.SlugRelatedField[Any](
+        slug_field="name", read_only=True, allow_null=True, help_text="Its name."
+    )
     title = serializers.SerializerMethodField()
     text = serializers.SerializerMethodField()
     deliveries = DeliverySerializer(many=True, read_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -82,7 +82,6 @@ def test_maintenance_is_planned_on_the_page_and_every_page_tells_of_it(client_as
     ("name", "value", "sentence"),
     [
         ("nodes", "n9", "Enter names of compute nodes of grid"),
-        ("end", field(0.5), f"Enter a time after {moment_text(later(1), timezone.now())}."),
         ("start", "", "required"),
     ],
 )
@@ -94,6 +93,14 @@ def test_a_wrong_value_is_told_beside_its_field(
     assert answer.status_code == 422
     assert sentence in words(answer)
     assert not MaintenanceWindow.objects.exists()
+
+
+def test_an_end_before_the_start_is_told_with_the_start(client_as: Any, cluster: Cluster) -> None:
+    form = {"cluster": cluster.pk, "nodes": "n1", "start": field(2), "end": field(1), "why": ""}
+    start = datetime.fromisoformat(form["start"]).replace(tzinfo=UTC)
+    answer = client_as("operator").post("/maintenance/windows", form)
+    assert (answer.status_code, MaintenanceWindow.objects.exists()) == (422, False)
+    assert f"Enter a time after {moment_text(start, timezone.now())}." in words(answer)
 
 
 def test_all_that_is_wrong_is_told_at_once_with_the_nodes_of_the_cluster(client_as: Any, cluster: Cluster) -> None:
