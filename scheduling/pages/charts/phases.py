@@ -25,7 +25,7 @@ def finding(summary: Sequence[Summary], seconds: float | None = None) -> str:
     main = main_phase(summary)
     if main is None:
         return "No phase has been reported yet."
-    text = f"{main['phase']} takes {main['share'] * 100:.0f} % of the time of all phases"
+    text = f"{main['phase'].replace('_', ' ')} takes {main['share'] * 100:.0f} % of the time of all phases"
     if main.get("communicate") and main["seconds"]:
         part = min(1.0, main["communicate"] / main["seconds"])
         text += f", {part * 100:.0f} % of it communicating"

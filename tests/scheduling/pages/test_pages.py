@@ -107,7 +107,7 @@ def test_phases_are_charted_and_tabled(client_as, people, make_job):
     run = job.runs.get()
     phase_totals.add_phases(run, [Phase("conj_grad", 2.0, i, 3, communicate=0.5) for i in range(1, 4)])
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
-    assert "conj_grad takes 100 % of the time of all phases, 25 % of it communicating." in page
+    assert "conj grad takes 100 % of the time of all phases, 25 % of it communicating." in page
     figure = json.loads(page.split('id="phase-figure" type="application/json">')[1].split("</script>")[0])
     assert [trace["name"] for trace in figure["data"]] == ["compute", "communicate"]
     assert "3 of 3" in page
