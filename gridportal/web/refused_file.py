@@ -24,9 +24,9 @@ def unknown_filters(names: Iterable[str], accepted: Iterable[str]) -> HttpRespon
     return None if unknown is None else text_answer(str(InputError("filter", unknown, one_of(filters))))
 
 
-def text_answer(text: str) -> HttpResponse:
-    """400 with this text."""
-    return HttpResponse(f"{text}\n", status=400, content_type="text/plain; charset=utf-8")
+def text_answer(text: str, status: int = 400) -> HttpResponse:
+    """A refusal with this text."""
+    return HttpResponse(f"{text}\n", status=status, content_type="text/plain; charset=utf-8")
 
 
 def _label(form: forms.Form, name: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from django.utils import timezone
 
+from gridportal.web.templatetags.units import running_seconds
 from scheduling.messages import message
 from scheduling.pages.job_list import JobList
 from scheduling.placing.core.room import Size
@@ -53,19 +54,12 @@ def _document(row: dict[str, Any], reasons: Reasons, zone: tzinfo) -> dict[str, 
         "pattern": row["pattern"],
         "nodes": row["chosen_nodes"],
         "seconds": row["run_seconds"],
-        "running_seconds": _running(row),
+        "running_seconds": running_seconds(row["started_at"], row["ended_at"], row["all_runs"]),
         "verified": row["run_verified"],
         "created_at": _moment(row["created_at"], zone),
         "started_at": _moment(row["started_at"], zone),
         "ended_at": _moment(row["ended_at"], zone),
     }
-
-
-def _running(row: dict[str, Any]) -> float | None:
-    """Of all runs, once the job is over."""
-    is_over = row["started_at"] is not None and row["ended_at"] is not None
-    all_runs: timedelta = row["all_runs"] or (row["ended_at"] - row["started_at"] if is_over else timedelta())
-    return all_runs.total_seconds() if is_over else None
 
 
 def _moment(moment: datetime | None, zone: tzinfo) -> str | None:

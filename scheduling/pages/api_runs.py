@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db.models import QuerySet
@@ -109,10 +111,8 @@ class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
         """What lies in the run's folder, or in one below it; only its owner and operators may ask."""
         run, path = self.get_object(), _path(request)
         check_may_read(request, run.job)
-        try:
+        with _not_found():
             listing = run_listing.list_folder(directory_of(run), path)
-        except RunFileError as error:
-            raise NotFound(str(error)) from error
         shown = {"path": path, "entries": listing.entries, "left_out": listing.left_out}
         return Response(RunFolderSerializer(shown).data)
 
@@ -122,10 +122,8 @@ class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
         """A file of the run's folder, whole or the bytes that the header Range asks for."""
         run = self.get_object()
         check_may_read(request, run.job)
-        try:
+        with _not_found():
             return run_file_response(request, run, _path(request))
-        except RunFileError as error:
-            raise NotFound(str(error)) from error
 
     @extend_schema(parameters=[FilePathSerializer], responses={(200, "application/x-tar"): OpenApiTypes.BINARY})
     @action(detail=True)
@@ -133,10 +131,17 @@ class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
         """The run's folder, or one below it, as one tar; Content-Length has its size, also for HEAD."""
         run = self.get_object()
         check_may_read(request, run.job)
-        try:
+        with _not_found():
             return run_archive_response(request, run, _path(request))
-        except RunFileError as error:
-            raise NotFound(str(error)) from error
+
+
+@contextmanager
+def _not_found() -> Iterator[None]:
+    """What cannot be read of a run's folder is not there for who asks. Raises NotFound."""
+    try:
+        yield
+    except RunFileError as error:
+        raise NotFound(str(error)) from error
 
 
 def _path(request: Request) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gridportal.accounts.models import User
 from gridportal.base.rank_places import in_short
-from gridportal.web.templatetags.units import duration, percent, rate
+from gridportal.web.templatetags.units import duration, percent, rate, spaced
 from scheduling.contracts.models import Contract
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
@@ -174,7 +174,7 @@ def _placement(each: ComparedRun) -> dict[str, str]:
 
 
 def _phases(each: ComparedRun) -> dict[str, str]:
-    return {row["phase"].replace("_", " "): f"{row['seconds']:.3f}" for row in each.phases}
+    return {spaced(row["phase"]): f"{row['seconds']:.3f}" for row in each.phases}
 
 
 def _times(each: ComparedRun) -> dict[str, str]:

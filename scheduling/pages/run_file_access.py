@@ -13,6 +13,7 @@ from gridportal.base import run_archive, run_directory, run_listing
 from gridportal.base.errors import BusyError, GridPortalError, InputError
 from gridportal.web.downloads import as_download
 from gridportal.web.file_ranges import file_response
+from gridportal.web.refused_file import text_answer
 from scheduling.jobs.models import Job
 from scheduling.pages.file_preview import picture_type
 from scheduling.runs import selectors
@@ -34,12 +35,11 @@ def run_archive_response(request: HttpRequest, run: Run, path: str) -> HttpRespo
 
 def refusal(error: GridPortalError) -> HttpResponse:
     """The answer to who asked for a file with a browser: the sentence alone."""
-    status = 400 if isinstance(error, InputError) else 404
-    answer = HttpResponse(f"{error}\n", status=status, content_type="text/plain; charset=utf-8")
     if isinstance(error, BusyError):
-        answer.status_code = 429
+        answer = text_answer(str(error), 429)
         answer["Retry-After"] = str(error.retry_after)
-    return answer
+        return answer
+    return text_answer(str(error), 400 if isinstance(error, InputError) else 404)
 
 
 def _file_answer(request: HttpRequest, run: Run, path: str, *, inline: bool) -> HttpResponseBase:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gridportal.web.templatetags.units import spaced
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup
 from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.performance.core.phase_prediction import PhasePrediction, Prediction
@@ -83,8 +84,7 @@ def _pace(decision: MoveDecision, promised: Prediction | None) -> str:
     if main is None or decision.average is None:
         return ""
     here = main.at(decision.complete or 0.0) * decision.average
-    name = main.phase.replace("_", " ")
-    pace = f"at the measured pace of this run, one report of {name} takes {here:.3g} s here"
+    pace = f"at the measured pace of this run, one report of {spaced(main.phase)} takes {here:.3g} s here"
     if not decision.ret_current or decision.ret_new is None:
         return pace
     there = here * decision.ret_new / decision.ret_current

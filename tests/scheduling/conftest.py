@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from tests.fake_grid import FakeGrid
 from tests.scheduling.runs.fake_queue import FakeQueue
@@ -71,5 +73,20 @@ def submit(people: dict[str, Any], application: Any) -> Callable[..., Any]:
         values["requirements"] = Requirements.read(values.get("requirements", {}))
         values["options"] = ClusterOptions.read(values.get("options", {}))
         return submit_job(people[owner], JobSpec(application=application, node_count=nodes, **values))
+
+    return make
+
+
+@pytest.fixture
+def make_run(people: Any, make_job: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """make_run() is a run that goes on, whose reports (`tests.scheduling.contracts.reported`) are of now."""
+    from tests.scheduling.contracts import reported
+
+    monkeypatch.setattr(reported, "AT", timezone.now().timestamp() - 30)
+
+    def make() -> Any:
+        run = make_job(people["user"], "running").runs.get()
+        Path(run.run_dir, "progress.jsonl").touch()
+        return run
 
     return make

@@ -203,7 +203,8 @@ def _single(grid: Sequence[str], unit: float) -> CactusMachine:
 def _alone(scale: Scale, grid: Sequence[str], unit: float, size: int) -> Run:
     """A cube on an idle machine of the Grid: on the one with several processors, whose subtasks exchange planes inside
     of it, or on the first that has one."""
-    machine = machines(grid, unit, {})["torc1"] if grid is _DUAL else _single(grid, unit)
+    several = (each for each in machines(grid, unit, {}).values() if each.cpus > 1)
+    machine = next(several, None) or _single(grid, unit)
     run = _sized(scale, Part.COMPUTING, grid, unit, [machine], (size, size))
     return replace(run, kind=Kind.CALIBRATION)
 

@@ -201,10 +201,14 @@ def job_name(job: Any) -> str:
 def ran(job: Any) -> float | None:
     """For how long a job's program was there, in seconds, starting and ending included; None while it is not over. Of
     all its runs, where the query has added them up (`all_runs`); else of the last one."""
-    if job.started_at is None or job.ended_at is None:
+    return running_seconds(job.started_at, job.ended_at, getattr(job, "all_runs", None))
+
+
+def running_seconds(started: datetime | None, ended: datetime | None, all_runs: timedelta | None) -> float | None:
+    """The same of what a row has: `all_runs`: how long all runs lasted together, None where nobody added them up."""
+    if started is None or ended is None:
         return None
-    all_runs = getattr(job, "all_runs", None)
-    return float((all_runs or job.ended_at - job.started_at).total_seconds())
+    return (all_runs or ended - started).total_seconds()
 
 
 @register.filter

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gridportal.web.axis_ticks import whole_ticks
-from gridportal.web.templatetags.units import duration
+from gridportal.web.templatetags.units import duration, spaced
 from scheduling.contracts.core.first_reports import FIRST_REPORTS
 from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.core.outlook import Standing
@@ -57,7 +57,7 @@ def finding(story: ContractStory) -> str:
 
 
 def _promised_and_taken(row: PhaseRow) -> str:
-    phase = row.phase.replace("_", " ")
+    phase = spaced(row.phase)
     each = f"report of {phase}" if phase.endswith("s") else phase
     return f"{duration(row.promised)} were promised for each {each}, and it takes {duration(row.mean)}"
 

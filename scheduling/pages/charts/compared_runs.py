@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gridportal.web.templatetags.units import spaced
 from scheduling.pages.comparison import ComparedRun
 
 #: One for each run of a comparison, in its order.
@@ -34,7 +35,7 @@ def phases(runs: Sequence[ComparedRun]) -> dict[str, Any] | None:
         for row in each.phases:
             totals[row["phase"]] = totals.get(row["phase"], 0.0) + row["seconds"]
     longest = sorted(totals, key=lambda phase: -totals[phase])[:_MOST_PHASES]
-    names = [phase.replace("_", " ") for phase in longest]
+    names = [spaced(phase) for phase in longest]
     bars = []
     for each, colour in zip(runs, _COLOURS, strict=False):
         seconds = {row["phase"]: row["seconds"] for row in each.phases}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gridportal.web.axis_ticks import whole_ticks
-from gridportal.web.templatetags.units import duration
+from gridportal.web.templatetags.units import duration, spaced
 
 MOST_BARS = 300
 _WORTH_A_WORD = 0.05  # of the program's own time
@@ -25,7 +25,7 @@ def finding(summary: Sequence[Summary], seconds: float | None = None) -> str:
     main = main_phase(summary)
     if main is None:
         return "No phase has been reported yet."
-    text = f"{main['phase'].replace('_', ' ')} takes {main['share'] * 100:.0f} % of the time of all phases"
+    text = f"{spaced(main['phase'])} takes {main['share'] * 100:.0f} % of the time of all phases"
     if main.get("communicate") and main["seconds"]:
         part = min(1.0, main["communicate"] / main["seconds"])
         text += f", {part * 100:.0f} % of it communicating"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from gridportal.web.templatetags.units import spaced
 from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport
 
@@ -41,7 +42,7 @@ def finding(story: ContractStory, rows: Sequence[JudgedReport], average: float |
 
 def phase_name(story: ContractStory) -> str:
     """The longest phase, as all pages write it."""
-    return story.main_phase.replace("_", " ")
+    return spaced(story.main_phase)
 
 
 def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: datetime) -> dict[str, Any] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,21 +15,7 @@ from scheduling.contracts.services.tending import tend_contracts
 from scheduling.rescheduling.charts import ratio_chart
 from scheduling.runs.models import Run
 from scheduling.runs.services.reading_progress import ingest
-from tests.scheduling.contracts import reported
 from tests.scheduling.contracts.reported import end, report
-
-
-@pytest.fixture
-def make_run(people: Any, make_job: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A run that goes on, whose reports are of now."""
-    monkeypatch.setattr(reported, "AT", timezone.now().timestamp() - 30)
-
-    def make() -> Run:
-        run: Run = make_job(people["user"], "running").runs.get()
-        Path(run.run_dir, "progress.jsonl").touch()
-        return run
-
-    return make
 
 
 def judged(run: Run) -> Contract:

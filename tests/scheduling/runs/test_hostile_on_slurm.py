@@ -19,7 +19,7 @@ from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from tests.scheduling.runs.hostile_programs import PROGRAMS, Hostile
-from tests.scheduling.runs.test_hostile_programs import LIMIT, World, asked_for, forget_all, run_all
+from tests.scheduling.runs.test_hostile_programs import LIMIT, World, asked_for, forget_all, run_all, without_lost_logs
 
 pytestmark = [pytest.mark.grid, pytest.mark.slurm, pytest.mark.django_db, pytest.mark.timeout(900)]
 SOME = PROGRAMS[::3]
@@ -61,8 +61,7 @@ def test_a_hostile_program_ends_with_a_reason_and_its_pages_answer(world: World,
     assert program.codes is None or ended.exit_code in program.codes, ended.reason
     assert program.says in ended.reason
     assert not program.verified or ended.verified is True
-    no_log = {page for page, status in ended.answers.items() if "/log " in page and status == 404}
-    assert {status for page, status in ended.answers.items() if page not in no_log} == {200}, ended.answers
+    assert without_lost_logs(ended.answers) == {200}, ended.answers
 
 
 def test_neighbours_notice_nothing(world: World) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -227,11 +227,15 @@ def test_a_hostile_program_ends_as_its_launcher_says_and_the_reason_names_the_fi
     assert ended.phases <= phase_sums.MOST_REPORTS
 
 
+def without_lost_logs(answers: Mapping[str, int]) -> set[int]:
+    """The statuses of all pages but those of a log that the program has made unreadable."""
+    return {status for page, status in answers.items() if not ("/log " in page and status == 404)}
+
+
 @BY_NAME
 def test_every_page_of_its_job_answers(world: World, program: Hostile) -> None:
     answers = world.ended[program.name].answers
-    no_log = {page for page, status in answers.items() if "/log " in page and status == 404}
-    assert {status for page, status in answers.items() if page not in no_log} == {200}, answers
+    assert without_lost_logs(answers) == {200}, answers
 
 
 def test_at_least_thirty_programs_were_tried() -> None:
