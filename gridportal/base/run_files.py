@@ -28,6 +28,7 @@ OUTPUT = "output.log"
 OUTPUT_END = f"{OUTPUT}.end"  # while the log is cut: what is kept of its end
 PROGRESS = "progress.jsonl"
 STOP_ASKED = "stop.asked"  # made when the script asks its program to stop
+INPUT = "mpiexec.input"  # of Hydra's mpiexec, until it is open
 EXIT = "exit.json"
 EXIT_PART = f"{EXIT}.part"  # the exit record until it is whole
 

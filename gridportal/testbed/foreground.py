@@ -63,6 +63,9 @@ class Foreground:
         extra = {"HYDRA_HOST_FILE": str(path.with_name(run_files.HOSTS))}
         output = self._logs.open(name, path)
         try:
+            # To its own node too by the launcher: so the end of the input, told too late, is lost and does not end it.
+            if _is_mpi(argv):
+                extra["HYDRA_LAUNCHER_AUTOFORK"] = "0"
             with _input(argv) as file:
                 stdin, then = file.fileno(), ended.set_result
                 self._spawner.start(node, argv, key, env=extra, cwd=cwd, stdin=stdin, output=output, on_exit=then)
@@ -89,8 +92,8 @@ def _is_mpi(argv: Sequence[str]) -> bool:
 
 
 def _input(argv: Sequence[str]) -> IO[bytes]:
-    """An empty one; for mpiexec one that it cannot read: its end it would pass on to a rank that may have gone, and die
-    of that. The portal's scripts do the same."""
+    """An empty one; for mpiexec one that it cannot read, so that it tells rank 0 at once that there is none
+    (docs/decisions/input-of-mpiexec.md)."""
     return open(os.devnull, "wb" if _is_mpi(argv) else "rb")
 
 

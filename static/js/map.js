@@ -37,12 +37,20 @@ async function fetched(name) {
   } // the live mark says that the server is away
 }
 
+/* A connection is known by its worse direction: the name of the other one means it too. */
+const turned = (name) => name.split(">").reverse().join(">");
+
 async function show(name) {
   if (!detail) return;
   shown = name;
-  const known = read()[name];
-  const fact = known?.parts ? known : await fetched(name);
-  if (!fact || shown !== name) return;
+  const facts = read();
+  const known = facts[name] ?? facts[turned(name)];
+  // A page with the figures of its links has those of all.
+  const hasLinks = Object.keys(facts).some((key) => key.includes(">"));
+  const isAbsent = !known && hasLinks && name.includes(">");
+  const fact = known?.parts || isAbsent ? known : await fetched(name);
+  if (shown !== name) return;
+  if (!fact) return isAbsent ? say(`No link is called ${name}.`) : undefined;
   const title = make("h2");
   title.append(make("a", { href: fact.href, textContent: fact.title }));
   const parts = fact.parts.flatMap(({ head, rows }) => {
@@ -58,24 +66,40 @@ function choose(name) {
   if (!name) return; // a pair of the job's own
   const input = document.getElementById("find-node");
   if (input) input.value = name;
-  const said = document.querySelector("[data-map-found]");
-  if (said) said.textContent = "";
+  say("");
   keep(name);
   mark(name, read());
   show(name);
 }
 
+/* What is amiss with the search; nothing takes the last sentence away. */
+function say(sentence) {
+  const said = document.querySelector("[data-map-found]");
+  if (!said) return;
+  said.textContent = sentence;
+  said.classList.toggle("bad", Boolean(sentence));
+}
+
+/* As it is called on the map, whatever the case. */
+function called(wanted, facts) {
+  return Object.keys(facts).find((key) => key.toLowerCase() === wanted);
+}
+
+/* A pair of nodes that are both there. */
+function pair(wanted, facts) {
+  const ends = wanted.split(">").map((end) => called(end.trim(), facts));
+  return ends.length === 2 && ends.every(Boolean) ? ends.join(">") : undefined;
+}
+
 function find(name) {
   const wanted = name.trim().toLowerCase();
-  const said = document.querySelector("[data-map-found]");
   const facts = read();
   const hit =
     wanted &&
-    (Object.keys(facts).find((key) => key.toLowerCase() === wanted) ||
-      (wanted.includes(">") && name.trim()) ||
+    (called(wanted, facts) ||
+      pair(wanted, facts) ||
       Object.keys(facts).find((key) => !key.includes(">") && key.toLowerCase().startsWith(wanted)));
-  said.textContent = hit || !wanted ? "" : `No node is called ${name.trim()}.`;
-  said.classList.toggle("bad", Boolean(said.textContent));
+  say(hit || !wanted ? "" : `No ${wanted.includes(">") ? "link" : "node"} is called ${name.trim()}.`);
   keep(hit || "");
   mark(hit, facts);
   if (hit) show(hit);

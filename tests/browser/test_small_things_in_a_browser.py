@@ -44,6 +44,10 @@ def test_a_found_node_stays_in_the_address(portal, people, network):
     page.keyboard.press("Enter")
     marks = "document.getElementById('map-chart').layout.annotations"
     page.wait_for_function(f"() => {marks}[0]?.text === 'n1–n3'")
+    page.wait_for_selector("#map-detail h2 >> text=n3–n1")  # as the worse direction of the pair is called
+    page.locator("#find-node").fill("N1 > n1")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-map-found].bad >> text=No link is called n1>n1.")
     page.locator("#find-node").fill("")
     page.wait_for_url(lambda url: "find" not in url)
     assert not portal.errors

@@ -83,11 +83,11 @@ def fact(request: HttpRequest) -> JsonResponse:
         raise Http404("No cluster is known yet.")
     shown = picture(cluster, MomentForm(request.GET).moment(timezone.now()))
     nodes = [node for node in shown.nodes if node.name == name]
-    lines = [line for line in network_map.wires(shown.links) if f"{line.a}>{line.b}" == name]
+    lines = [line for line in network_map.wires(shown.links) if name in (f"{line.a}>{line.b}", f"{line.b}>{line.a}")]
     found = facts.of_nodes(cluster.name, nodes, {}) | facts.of_links(cluster.name, lines, shown.links)
-    if name not in found:
+    if not found:
         raise Http404(f"No node or link is called {name[:80]}.")
-    return JsonResponse(found[name])
+    return JsonResponse(next(iter(found.values())))
 
 
 def requested_cluster(request: HttpRequest) -> Cluster | None:

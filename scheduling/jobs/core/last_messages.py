@@ -23,6 +23,8 @@ _NOT_STARTED_BY_SLURM = re.compile(r"slurmstepd(?:-(\S+))?: error: execve\(\): (
 _NOT_STARTED_BY_SHELL = re.compile(
     r"\S+: (?:line )?\d+: exec: (?P<program>.+): (?P<why>not found|[Pp]ermission denied)$"
 )
+#: What the portal's own script says before that (runs/core/rank_input.py).
+_ON_NODE = re.compile(r"(?P<node>\S+) cannot start (?P<program>.+)$")
 _NOT_EXECUTED = re.compile(
     r"unable to launch the specified application as it could not access\s+or execute an executable:\s+"
     r"Executable: (?P<program>\S[^\n]*)\nNode: (?P<node>\S+)"
@@ -52,8 +54,14 @@ def _not_started_by_shell(lines: Sequence[str]) -> Reason:
     for line in lines:
         if match := _NOT_STARTED_BY_SHELL.match(line.strip()):
             error = NO_FILE if match["why"] == "not found" else "Permission denied"
-            return Reason.of(Code.NO_PROGRAM, program=match["program"], error=error, nodes=[])
+            nodes = _nodes_without(match["program"], lines)
+            return Reason.of(Code.NO_PROGRAM, program=match["program"], error=error, nodes=nodes)
     return NOTHING
+
+
+def _nodes_without(program: str, lines: Sequence[str]) -> list[str]:
+    told = [match for match in map(_ON_NODE.match, lines) if match and match["program"] == program]
+    return sorted({match["node"] for match in told}, key=_by_number)
 
 
 def _not_started_by_open_mpi(lines: Sequence[str]) -> Reason:

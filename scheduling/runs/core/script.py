@@ -19,7 +19,15 @@ from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
 from scheduling.jobs.core.linked_mpi import OPEN_MPI, launcher_mpi
 from scheduling.jobs.core.program_request import USUAL, ProgramRequest
-from scheduling.runs.core import hydra_ranks, open_mpi_lines, opening_lines, rank_binding, restart_lines, stop_lines
+from scheduling.runs.core import (
+    hydra_ranks,
+    open_mpi_lines,
+    opening_lines,
+    rank_binding,
+    rank_input,
+    restart_lines,
+    stop_lines,
+)
 from scheduling.runs.core.opening_lines import OpenedFolder
 from scheduling.runs.core.restart_lines import RestartArguments
 
@@ -65,7 +73,7 @@ trap 'asked=yes' {others}
 {{
 before=${{!:-}}
 SECONDS=0
-{command}{no_input} &
+{command}{redirected} &
 program=$!
 # A signal that this script takes ends its waiting, and not the program.
 while asked=""; wait "$program"; code=$?; [ -n "$asked" ]; do :; done
@@ -132,9 +140,6 @@ export {ends}=$(($(date +%s) + {limit}))
 """
 #: Signals that would end a shell.
 _OTHERS = "QUIT ALRM USR1 USR2 XCPU VTALRM PROF"
-#: For Hydra's mpiexec an input that it cannot read, so that it tells rank 0 at once that there is none. The end of one,
-#: as bash gives it, it passes on later, and dies of SIGPIPE where that rank has gone: 141 of what ended well.
-_NO_INPUT = " 0> /dev/null"
 #: The files that the script itself writes or reads, and the variable that names their folder.
 _NAMES = {
     "variable": run_files.RUN_DIR_VARIABLE,
@@ -201,8 +206,8 @@ class Script:
 def render(script: Script) -> str:
     """The bash text. Raises InputError for an empty command, no nodes, or a variable that is no identifier.
 
-    >>> print(render(Script("job 7", "random", ("n1",), ("hostname", "-f"), "/r")).splitlines()[-6])
-      hostname -f 0> /dev/null &
+    >>> print(render(Script("job 7", "random", ("n1",), ("hostname", "-f"), "/r", launcher=("srun",))).splitlines()[-6])
+      hostname -f &
     """
     if not script.nodes:
         raise InputError("nodes", 0, "at least one node")
@@ -221,9 +226,9 @@ def render(script: Script) -> str:
         others=_OTHERS,
         stopping=_stopping(script),
         modules=_modules(script.modules) + _open_mpi(script),
-        hosts=_hostfile(script) + _hydra_lines(script) + _shares(script) + _binding(script) + _restart(script),
+        hosts=_hosts_lines(script) + _shares(script) + _binding(script) + _restart(script),
         command=_launched(script),
-        no_input=_NO_INPUT if _is_hydra(script) else "",
+        redirected=rank_input.REDIRECTED if _is_hydra(script) else "",
     )
 
 
@@ -347,13 +352,15 @@ def _launched(script: Script) -> str:
     found = _is_open_mpi(script) and open_mpi_lines.is_sought(launcher)
     head = open_mpi_lines.quoted(rendered) if found else hydra_ranks.quoted(launcher, rendered, _nodes_told(script))
     bound = ("bash", rank_binding.path(script.run_dir)) if _binds(script) else ()
-    words = (*bound, *_told(script), *script.argv)
-    command = " ".join(restart_lines.ARGUMENTS if word == restart_lines.PLACE else shlex.quote(word) for word in words)
-    return f"{head} \\\n  {command}"
+    before = (*bound, *_told(script), *(rank_input.PREFIX if _is_hydra(script) else ()))
+    words = [restart_lines.ARGUMENTS if word == restart_lines.PLACE else shlex.quote(word) for word in script.argv]
+    return " \\\n  ".join(filter(None, (head, shlex.join(before), " ".join(words))))
 
 
-def _hydra_lines(script: Script) -> str:
-    return hydra_ranks.lines(script.launcher or LAUNCHER, _nodes_told(script))
+def _hosts_lines(script: Script) -> str:
+    """What the launcher reads: of nodes, and Hydra's as its input."""
+    nodes = hydra_ranks.lines(script.launcher or LAUNCHER, _nodes_told(script))
+    return _hostfile(script) + nodes + (rank_input.LINES if _is_hydra(script) else "")
 
 
 def _nodes_told(script: Script) -> Sequence[str]:

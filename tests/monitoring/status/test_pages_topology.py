@@ -152,6 +152,7 @@ def test_two_thousand_nodes_are_drawn_with_few_queries_and_a_page_that_is_not_la
     told = client.get("/topology/fact?of=m7>s").json()
     assert told["title"] == "m7–s"
     assert ["available", "600.0 Mbit/s"] in told["parts"][0]["rows"]
+    assert client.get("/topology/fact?of=s>m7").json() == told
     assert client.get("/topology/fact?of=nothing").status_code == 404
 
 

@@ -186,6 +186,13 @@ def test_a_program_that_a_shell_cannot_start_is_named(line: str, error: str) -> 
     assert reason.facts == {"program": "/tmp/ring", "error": error, "nodes": []}
 
 
+def test_a_program_that_a_shell_cannot_start_is_named_with_the_nodes_that_say_so() -> None:
+    own = "./ring: 1: exec: ./ring: not found"
+    lines = ["n10 cannot start ./ring", own, "n9 cannot start ./ring", own, "n1 cannot start it"]
+    reason = ended(127, None, NOTHING, lines)
+    assert reason.facts == {"program": "./ring", "error": "No such file or directory", "nodes": ["n9", "n10"]}
+
+
 def test_the_last_lines_are_quoted_without_frames_and_none_twice() -> None:
     stars = "*" * 58
     assert shown_lines([stars, "mpirun.openmpi does not support recursive calls", stars, "no", "no", "no"]) == [

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from gridportal.base.errors import InputError
 from scheduling.jobs.core.launcher import usual_launcher
+from scheduling.runs.core import rank_input
 from scheduling.runs.core.script import Script, render
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -97,8 +98,8 @@ def stand_in(folder: Path, body: str) -> dict[str, str]:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(word=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40))
 def test_any_argument_reaches_the_program_as_it_is(tmp_path: Path, word: str) -> None:
-    env = stand_in(tmp_path, 'printf "%s\\0" "${@:5}"')
-    text = render(Script("t", "m", ("n1", "n2"), ("program", word, "end"), str(tmp_path)))
+    env = stand_in(tmp_path, '"${@:5}"')
+    text = render(Script("t", "m", ("n1", "n2"), ("printf", "%s\\0", "program", word, "end"), str(tmp_path)))
     done = subprocess.run(["bash", "-c", text], env=env, capture_output=True, timeout=20, check=True)
     assert done.stdout.split(b"\0")[:-1] == [b"program", word.encode(), b"end"]
 
@@ -111,7 +112,7 @@ def test_ranks_out_of_turn_are_told_as_the_mpiexec_can_be(tmp_path: Path, help_t
     env = stand_in(tmp_path, f'case "$*" in -help) echo "{help_text}";; *) printf "%s " "$@";; esac')
     text = render(Script("t", "m", ("n1", "n2", "n1", "n1"), ("program",), str(tmp_path)))
     done = subprocess.run(["bash", "-c", text], env=env, capture_output=True, text=True, timeout=20, check=True)
-    assert done.stdout.strip() == f"-n 4 {told} env OMP_NUM_THREADS=1 program"
+    assert done.stdout.strip() == " ".join(("-n 4", told, "env OMP_NUM_THREADS=1", *rank_input.PREFIX, "program"))
 
 
 def test_the_exit_record_holds_the_programs_exit_code(tmp_path: Path) -> None:

@@ -127,7 +127,8 @@ export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_po
 before=${!:-}
 SECONDS=0
 "$open_mpi" -n 4 --map-by seq --hostfile '/srv/it'"'"'s here/job-13-run-2/hosts' \
-  bash '/srv/it'"'"'s here/job-13-run-2/rank.bind' env OMP_NUM_THREADS=1 /opt/python -m gridportal.workloads.cg --class S &
+  bash '/srv/it'"'"'s here/job-13-run-2/rank.bind' env OMP_NUM_THREADS=1 \
+  /opt/python -m gridportal.workloads.cg --class S &
 program=$!
 # A signal that this script takes ends its waiting, and not the program.
 while asked=""; wait "$program"; code=$?; [ -n "$asked" ]; do :; done

@@ -73,13 +73,18 @@ ask_to_stop() {
 }
 trap ask_to_stop USR1
 
+# mpiexec must not tell a program that has ended of its input's end: what it reads never ends.
+exec 8> /dev/null
+rm -rf mpiexec.input
+if mkfifo -m 600 mpiexec.input 2> /dev/null; then exec 8<> mpiexec.input; rm -f mpiexec.input; fi
 printf '%s\n' 40 40 20 5.5 > /srv/gridportal/runs/job-12-run-1/rank.shares
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
 before=${!:-}
 SECONDS=0
 mpiexec -n 4 -hosts n3,n7,n5,n9 \
-  /opt/python -m gridportal.workloads.cg --class S --shares 40,40,20,5.5 0> /dev/null &
+  sh -c 'type "$0" > /dev/null 2>&1 || echo "$(uname -n) cannot start $0" >&2; exec "$0" "$@" < /dev/null' \
+  /opt/python -m gridportal.workloads.cg --class S --shares 40,40,20,5.5 0<&8 8<&- &
 program=$!
 # A signal that this script takes ends its waiting, and not the program.
 while asked=""; wait "$program"; code=$?; [ -n "$asked" ]; do :; done
