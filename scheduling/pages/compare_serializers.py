@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from scheduling.pages.output_serializers import PhaseSerializer
+from scheduling.pages.serializers import VERIFIED
 
 
 class _ComparedRunSerializer(serializers.Serializer[Any]):
@@ -26,7 +27,7 @@ class _ComparedRunSerializer(serializers.Serializer[Any]):
     seconds = serializers.FloatField(allow_null=True)
     promised = serializers.FloatField(allow_null=True)
     predicted = serializers.FloatField(allow_null=True)
-    verified = serializers.BooleanField(allow_null=True)
+    verified = serializers.BooleanField(allow_null=True, help_text=VERIFIED)
     phases = PhaseSerializer(many=True)
 
 

@@ -20,6 +20,8 @@ from scheduling.runs.models import Run
 from scheduling.runs.selectors import PhaseSummary
 
 _NOTHING = "—"
+#: Of a check that said success before the run ended in this state.
+_SAID_SUCCESS = {"failed": "said success, then failed", "cancelled": "said success, then was cancelled"}
 _ASKED = "What was asked"
 #: Facts in which jobs differ that compare two ways of choosing nodes.
 CHOICE = frozenset({"method", "pattern", "candidate groups", "seed", "seed of the selection", "by its skeleton"})
@@ -194,7 +196,9 @@ def _check(run: Run | None) -> str:
         return _NOTHING
     if run.verified is None:
         return "none of its own"
-    return "verified" if run.verified else "wrong result"
+    if not run.verified:
+        return "wrong result"
+    return _SAID_SUCCESS.get(run.state, "verified")
 
 
 def _seconds(value: float | None) -> str:

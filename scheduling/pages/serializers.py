@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from rest_framework import serializers
 
@@ -14,6 +14,12 @@ from scheduling.jobs.services.job_spec import COLUMNS
 from scheduling.messages import message
 from scheduling.placing.selectors.occupancy import Reasons
 from scheduling.runs.models import Run
+
+#: What the member `verified` means wherever it stands.
+VERIFIED = (
+    "What the program's own check said; null: nothing. True beside the state failed: it said success, and failed after "
+    "that."
+)
 
 
 class ReasonedSerializer(serializers.ModelSerializer[Any]):
@@ -51,7 +57,7 @@ class JobSerializer(ReasonedSerializer):
     application = serializers.CharField(source="application.slug")
     nodes = serializers.ListField(child=serializers.CharField(), source="chosen_nodes", allow_null=True)
     seconds = serializers.FloatField(source="run_seconds", allow_null=True)
-    verified = serializers.BooleanField(source="run_verified", allow_null=True)
+    verified = serializers.BooleanField(source="run_verified", allow_null=True, help_text=VERIFIED)
     running_seconds = serializers.SerializerMethodField(
         help_text="From start to end on its nodes, of all its runs together; null while it is not over."
     )
@@ -118,6 +124,7 @@ class RunSerializer(ReasonedSerializer):
             "hosts",
         )
         read_only_fields = fields
+        extra_kwargs: ClassVar[dict[str, dict[str, str]]] = {"verified": {"help_text": VERIFIED}}
 
 
 _REASONS = ("trace_reason", "trace_reason_code", "start_reason", "start_reason_code")

@@ -17,6 +17,7 @@ from scheduling.placing.services import following, rounds
 from scheduling.runs.models import Run
 from scheduling.runs.services import output_check
 from tests.fake_grid import FakeGrid
+from tests.markup import markup
 
 PATTERNS = {
     "success": "^ *Verification *= *SUCCESSFUL",
@@ -114,6 +115,28 @@ def test_of_a_program_that_failed_by_its_exit_code_nobody_expects_the_line_of_su
     assert (run.state, run.verified, run.seconds, run.result) == ("failed", None, 1.5, {"atoms": 4000})
     assert run.reason.code is Code.ENDED
     assert message(run.reason).startswith("The program ended with exit code 3.")
+
+
+@pytest.mark.parametrize("told", [(), (RESULT,)])
+def test_a_run_that_dies_after_its_success_is_failed_everywhere(
+    ended: Callable[..., Run], client_as: Callable[..., Any], told: tuple[Any, ...]
+) -> None:
+    run = ended(GOOD, *told, exit_code=139, count=2)
+    other = Job.objects.exclude(pk=run.job_id).get().pk
+    assert (run.state, run.job.state, run.verified) == ("failed", "failed", True)
+    client, where = client_as("operator"), f"/jobs/{run.job_id}/"
+    for address in (
+        where,
+        f"{where}runs/1/",
+        "/jobs/",
+        f"/jobs/compare/?runs={run.job_id},{other}",
+    ):
+        page = markup(client.get(address))
+        assert "verified<" not in page, address
+        assert "said success, then failed" in page, address
+    described = client.get("/api/schema?format=json").json()["components"]["schemas"]
+    for name in ("Job", "Run", "RunDetail"):
+        assert "it said success, and failed after" in described[name]["properties"]["verified"]["description"]
 
 
 def test_the_line_of_failure_is_what_the_reason_of_another_failure_quotes(ended: Callable[..., Run]) -> None:
