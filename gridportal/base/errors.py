@@ -79,6 +79,10 @@ class BusyError(GridPortalError):
         super().__init__(message)
 
 
+class SubmissionBusyError(BusyError):
+    """The portal takes in no more jobs now."""
+
+
 class LaterError(BackendError):
     """Refused for now: the backend asks that it be tried again, and has done nothing."""
 

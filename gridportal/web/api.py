@@ -21,6 +21,7 @@ from gridportal.base.errors import (
     ImpossibleError,
     InputError,
     SeveralInputsError,
+    SubmissionBusyError,
 )
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 
@@ -45,7 +46,8 @@ def explain(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, ImpossibleError):
         return Response({"detail": str(error)}, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, BusyError):
-        SUBMISSIONS_REFUSED.inc()
+        if isinstance(error, SubmissionBusyError):
+            SUBMISSIONS_REFUSED.inc()
         again = {"Retry-After": str(error.retry_after)}
         return Response({"detail": str(error)}, status=status.HTTP_429_TOO_MANY_REQUESTS, headers=again)
     if isinstance(error, BackendError):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from django.http import HttpResponseBase, StreamingHttpResponse
 
 from gridportal.base.errors import BusyError
+from gridportal.web.request_metrics import DOWNLOADS_REFUSED
 
 MOST, MOST_OF_ONE = 5, 3
 RETRY_AFTER = 10  # seconds
@@ -57,6 +58,7 @@ def _begin(person: int) -> object:
             token = object()
             _under_way[token] = person
             return token
+    DOWNLOADS_REFUSED.inc()
     raise BusyError(f"{what}; ask again in {RETRY_AFTER} seconds, or when one of them has ended.", RETRY_AFTER)
 
 

@@ -33,6 +33,9 @@ SECONDS = Histogram(
 SUBMISSIONS_REFUSED = Counter(
     "gridportal_submissions_refused", "Submissions told to come later, for too much to do.", registry=NO_REGISTRY
 )
+DOWNLOADS_REFUSED = Counter(
+    "gridportal_downloads_refused", "Downloads told to come later, for others under way.", registry=NO_REGISTRY
+)
 
 
 def registry() -> CollectorRegistry:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.db.models import QuerySet
 
-from gridportal.base.errors import BusyError
+from gridportal.base.errors import SubmissionBusyError
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.placing.services.retry_pace import RetryPace
@@ -25,7 +25,7 @@ _NEW_FOR, _WAITING_FOR = 0.25, 5.0
 
 
 def check_admission(jobs: int = 1) -> None:
-    """Raises BusyError, with the seconds after which to come again, while so many more would go beyond a bound."""
+    """Raises SubmissionBusyError, with the seconds after which to come again, while so many more are beyond a bound."""
     _door.check(time.monotonic(), jobs)
 
 
@@ -34,7 +34,7 @@ def note_accepted() -> None:
     _door.note_accepted(time.monotonic())
 
 
-def refuse(why: str) -> BusyError:
+def refuse(why: str) -> SubmissionBusyError:
     """The error for a submission that is refused now, with the sentence and the seconds."""
     return _door.refusal(why, time.monotonic())
 
@@ -79,11 +79,11 @@ class _Door:
             self.new.number += 1
             self.pace.note(refused=False, now=now)
 
-    def refusal(self, why: str, now: float) -> BusyError:
+    def refusal(self, why: str, now: float) -> SubmissionBusyError:
         with self.lock:
             seconds = self.pace.note(refused=True, now=now)
         after = round(seconds * random.uniform(1.0, 1.5))  # noqa: S311 - so that not all come again at once
-        return BusyError(f"{why}; send this again in {after} seconds.", after)
+        return SubmissionBusyError(f"{why}; send this again in {after} seconds.", after)
 
     def _why(self, now: float, jobs: int) -> str:
         most_new, most_waiting = settings.PORTAL.most_new_jobs, settings.PORTAL.most_waiting_jobs

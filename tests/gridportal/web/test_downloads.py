@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.test import Client
 
 from gridportal.base.errors import BusyError
 from gridportal.serve.programs import WEB_THREADS
@@ -90,9 +91,19 @@ def test_what_is_no_stream_counts_no_more() -> None:
             as_download(1, fails)
 
 
+def counts(client: Client) -> dict[str, float]:
+    """How many downloads and submissions were refused, as /metrics tells."""
+    lines = client.get("/metrics").content.decode().splitlines()
+    return {
+        what: sum(float(line.split()[1]) for line in lines if line.startswith(f"gridportal_{what}_refused_total"))
+        for what in ("downloads", "submissions")
+    }
+
+
 def test_pages_and_rest_refuse_one_too_many(client_as, people, make_job) -> None:
     run = make_job(people["user"], "succeeded").runs.get()
     Path(run.run_dir, "big").write_bytes(bytes(1 << 20))
+    before = counts(client_as("user"))
     client, page, rest = client_as("user"), f"/jobs/{run.job_id}/runs/1", f"/api/jobs/{run.job_id}/runs/1"
     asked = [f"{page}/archive", f"{page}/file?path=big", f"{rest}/archive", f"{rest}/file?path=big"]
     asked.append(f"/jobs/{run.job_id}/log")
@@ -101,6 +112,9 @@ def test_pages_and_rest_refuse_one_too_many(client_as, people, make_job) -> None
         refused = client.get(where)
         assert (refused.status_code, refused["Retry-After"]) == (429, "10"), where
         assert b"3 downloads of yours are under way" in refused.content
+    after = counts(client)
+    assert after["downloads"] - before["downloads"] == len(asked)
+    assert after["submissions"] == before["submissions"]
     assert client.get("/healthz").status_code in (200, 503)
     for answer in kept:
         assert answer.status_code == 200
