@@ -125,6 +125,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, ManyActions, MoveActions, Requ
     those that are shared with the caller: these are not in the list, and only read."""
 
     serializer_class = JobSerializer
+    takes_ordering = True
     queryset = Job.objects.none()
     lookup_value_regex = "[0-9]{1,18}"
 
