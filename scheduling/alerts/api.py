@@ -75,7 +75,7 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
 
 
 class RuleChangeSerializer(WordedSerializer):
-    """What is to change; what is not named stays."""
+    """What is to change; what is not named stays, but `clear` goes along with a level that it was equal to."""
 
     name = serializers.CharField(max_length=80, required=False)
     cluster = SlugField(slug_field="name", queryset=Cluster.objects.order_by("name"), required=False)

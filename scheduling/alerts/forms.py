@@ -108,7 +108,8 @@ def first_values(rule: AlertRule) -> dict[str, Any]:
     same = {name: getattr(rule, name) for name in ("name", "cluster", "metric", "subject", "enabled")}
     side = "above" if rule.above else "below"
     numbers = {"level": rule.level / scale, "clear": rule.clear / scale, "minutes": rule.hold / 60}
-    return {**same, **{name: f"{number:.12g}" for name, number in numbers.items()}, "side": side}
+    texts = {name: f"{number:.12g}" for name, number in numbers.items()}
+    return {**same, **texts, "side": side, **({"clear": ""} if rule.clear == rule.level else {})}
 
 
 def _number(text: str, unit: str) -> float:

@@ -45,10 +45,12 @@ def make_rule(person: User, given: Mapping[str, Any]) -> AlertRule:
 
 @transaction.atomic
 def change_rule(person: User, pk: int, given: Mapping[str, Any]) -> AlertRule:
-    """Change what is named in `given`. Raises InputError that names the field, ConflictError where the rule is gone,
-    and changes nothing then."""
+    """Change what is named in `given`; an alert that ended at the level ends at the new one. Raises InputError that
+    names the field, ConflictError where the rule is gone, and changes nothing then."""
     rule = _locked(pk)
     before = [getattr(rule, name) for name in _WATCHED]
+    if rule.clear == rule.level and "level" in given:
+        given = {"clear": given["level"], **given}
     _fill(rule, given)
     if not rule.enabled or before != [getattr(rule, name) for name in _WATCHED]:
         end_all(rule)

@@ -214,6 +214,19 @@ def test_rules_and_alerts_over_rest(client_as: Any, cluster: Any) -> None:
     assert not Alert.objects.exists()
 
 
+def test_an_end_at_the_level_goes_along_with_it(client_as: Any, cluster: Any) -> None:
+    client = client_as("operator")
+    client.post("/alerts/rules/new", FORM | {"cluster": cluster.pk, "clear": " "})
+    rule = AlertRule.objects.get()
+    assert (rule.level, rule.clear) == (0.8, 0.8)
+    assert "it ends at or below 80 %." in words(client.get("/alerts/"))
+    form = client.get(rule.get_absolute_url()).context["form"]
+    assert form.initial["clear"] == "", "the help beside the empty field says: at the level"
+    for level in (0.6, 0.9):
+        answer = client.patch(f"/api/alert-rules/{rule.pk}", {"level": level}, content_type="application/json")
+        assert (answer.status_code, answer.json()["clear"]) == (200, level)
+
+
 @pytest.mark.parametrize(
     ("field", "value", "word"),
     [
