@@ -20,6 +20,8 @@ from scheduling.maintenance.models import LEVELS, MaintenanceWindow, PageAnnounc
 
 #: So much may be planned and announced at once, and no maintenance is longer.
 MOST, _LONGEST = 200, timedelta(days=366)
+#: So long ago something may have begun, and so far ahead it may begin and end.
+_BACK, _AHEAD = timedelta(days=366), timedelta(days=5 * 366)
 #: So many nodes a sentence names.
 _NAMED = 8
 
@@ -80,9 +82,8 @@ def announce_on_pages(
         raise InputError("level", level, "one of " + ", ".join(dict(LEVELS)))
     if selectors.announcements(now).count() >= MOST:
         raise InputError("text", line, f"one of at most {MOST} announcements; end one first")
-    if end is not None:
-        for error in _wrong_times(start or now, end, now):
-            raise error
+    if errors := [*_wrong_times(start or now, end, now)]:
+        raise SeveralInputsError(errors)
     row = PageAnnouncement.objects.create(
         text=line, level=level, start=start or now, end=end, created_by=person.username
     )
@@ -123,14 +124,25 @@ def _wrong_nodes(cluster: Cluster, nodes: Sequence[str]) -> Iterator[InputError]
 
 
 def _wrong_times(
-    start: datetime, end: datetime, now: datetime, longest: timedelta | None = None
+    start: datetime, end: datetime | None, now: datetime, longest: timedelta | None = None
 ) -> Iterator[InputError]:
-    if end <= start:
+    if not now - _BACK <= start <= now + _AHEAD:
+        yield InputError("start", start.isoformat(), _reach(now))
+    if end is None:
+        return
+    if end > now + _AHEAD:
+        yield InputError("end", end.isoformat(), _reach(now))
+    elif end <= start:
         yield InputError("end", end.isoformat(), f"a time after {moment_text(start, now)}")
     elif end <= now:
         yield InputError("end", end.isoformat(), "a time in the future")
     elif longest is not None and end - start > longest:
         yield InputError("end", end.isoformat(), f"a time up to {longest.days} days after the start")
+
+
+def _reach(now: datetime) -> str:
+    first, last = ((now + shift).date().isoformat() for shift in (-_BACK, _AHEAD))
+    return f"a time from {first} to {last}"
 
 
 def _line(field: str, text: Any, most: int) -> str:

@@ -83,6 +83,9 @@ def test_maintenance_is_planned_on_the_page_and_every_page_tells_of_it(client_as
     [
         ("nodes", "n9", "Enter names of compute nodes of grid"),
         ("start", "", "required"),
+        ("start", "2199-01-01T00:00", "Enter a time from"),
+        ("start", "1971-01-01T00:00", "Enter a time from"),
+        ("start", "9999-01-01T00:00", "Enter a date and time from 1970 to 2199"),
     ],
 )
 def test_a_wrong_value_is_told_beside_its_field(
@@ -158,6 +161,22 @@ def test_an_announcement_is_on_every_page_from_and_to(client_as: Any, cluster: C
     PageAnnouncement.objects.update(start=later(-1))
     client.post(f"/maintenance/announcements/{row.pk}/end")
     assert shown not in words(client_as("user").get("/applications/"))
+
+
+@pytest.mark.parametrize("year", [1971, 2190, 9999])
+@pytest.mark.parametrize("name", ["start", "end"])
+def test_an_announcement_has_no_time_that_nobody_lives_in(
+    client_as: Any, cluster: Cluster, name: str, year: int
+) -> None:
+    client, at = client_as("administrator"), f"{year}-01-01T00:00"
+    form = {"say-text": "Hello.", "say-level": "note", "say-start": "", "say-end": "", f"say-{name}": at}
+    answer = client.post("/maintenance/announcements", form)
+    assert (answer.status_code, [*answer.context["announcement_form"].errors]) == (422, [name])
+    sent = {"text": "Hello.", name: f"{at}Z"}
+    refused = client.post("/api/announcements", sent, content_type="application/json")
+    assert (refused.status_code, [*refused.json()]) == (400, [name])
+    assert f"{year}-01-01" in refused.json()[name][0]
+    assert not PageAnnouncement.objects.exists()
 
 
 def test_a_person_puts_an_announcement_away_until_it_changes(client_as: Any, cluster: Cluster) -> None:
