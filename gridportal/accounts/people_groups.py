@@ -17,6 +17,7 @@ from gridportal.accounts.group_role_models import GIVEN_ROLES, GroupRole
 from gridportal.accounts.models import ROLES, User
 from gridportal.base.errors import ConflictError, InputError
 from gridportal.base.held_row import hold
+from gridportal.base.new_names import check_new_name
 
 _LONGEST = 150
 _NONE = ""
@@ -138,6 +139,10 @@ def _free_name(name: str, group: Group | None = None) -> str:
     taken = taken.exclude(pk=group.pk) if group else taken
     if name.casefold() in ROLES or taken.exists():
         raise InputError("name", name, "a name that no other group and no role has")
+    if group is None or group.name != name:  # what is called so already keeps its name
+        check_new_name("name", name)
+        if User.objects.filter(username__iexact=name).exists():
+            raise InputError("name", name, "a name that no person has")
     return name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gridportal.base.blank_names import is_blank
 from gridportal.base.errors import InputError
 
 #: What programs write where there is no value, and read back as such.
@@ -15,7 +16,7 @@ def check_new_name(field: str, name: str) -> str:
     >>> check_new_name("name", "ocean-2026"), check_new_name("name", "2026")
     ('ocean-2026', '2026')
     """
-    begins = name[:1].isalnum() or name[:1] == "_"
+    begins = (name[:1].isalnum() or name[:1] == "_") and not is_blank(name)
     if not begins or not any(letter.isalnum() for letter in name) or name.lower() in _VALUES or _is_number(name):
         raise InputError(field, name, _ACCEPTED)
     return name

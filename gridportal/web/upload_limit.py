@@ -11,6 +11,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
+from gridportal.base.blank_names import is_blank
 from gridportal.web.part_headers import PartHeaders
 
 #: How browsers write a quote and the ends of lines in the name of a file. Source: HTML, multipart/form-data.
@@ -33,7 +34,7 @@ class NamedFilesParser(MultiPartParser):
     def sanitize_file_name(self, file_name: str) -> str | None:
         """The name as the file has it; Django would cut off folders and read &lt; as a letter. Raises FileNameError."""
         plain = _QUOTED.sub(lambda match: chr(int(match[1], 16)), file_name)
-        if plain in ("", ".", "..") or set("/\\") & set(plain) or not plain.isprintable():
+        if is_blank(plain) or plain in (".", "..") or set("/\\") & set(plain) or not plain.isprintable():
             raise FileNameError(f"A file cannot be called {plain[:80]!r}; accepted is a name, without a folder.")
         return plain
 

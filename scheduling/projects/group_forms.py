@@ -14,7 +14,10 @@ class GroupNameForm(WordedForm):
     """The name of a group."""
 
     name = forms.CharField(
-        label="Name", max_length=150, error_messages={"required": "Enter a name."}, help_text="Such as physics."
+        label="Name",
+        max_length=150,
+        error_messages={"required": "Enter a name."},
+        help_text="Such as physics. It begins with a letter, a digit or _, and no person has it.",
     )
 
 

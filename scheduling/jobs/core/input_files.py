@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base import run_files
+from gridportal.base.blank_names import is_blank
 from gridportal.base.errors import InputError
 
 #: So many of them one job has at most.
@@ -18,7 +19,7 @@ RESERVED = frozenset(
     for name, value in vars(run_files).items()
     if name.isupper() and isinstance(value, str) and not name.endswith("_VARIABLE")
 ) | {"checkpoints"}
-_NAME = f"a name of at most {_LONGEST} characters, without a folder, that does not begin with a dot or a dash"
+_NAME = f"a name of at most {_LONGEST} visible letters, without a folder, that does not begin with a dot or a dash"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,12 @@ def check_name(name: str) -> str:
     'mesh.dat'
     """
     is_plain = name.isprintable() and not set("/\\") & set(name) and not name.startswith((".", "-"))
-    if not is_plain or not 0 < len(name) <= _LONGEST or len(name.encode("utf-8", "replace")) > 2 * _LONGEST:
+    if (
+        not is_plain
+        or is_blank(name)
+        or not 0 < len(name) <= _LONGEST
+        or len(name.encode("utf-8", "replace")) > 2 * _LONGEST
+    ):
         raise InputError("inputs", name[:_LONGEST], _NAME)
     if name.lower() in RESERVED or name.lower().startswith("gridportal"):
         raise InputError("inputs", name, f"another name: the portal writes {name} itself")

@@ -35,7 +35,10 @@ def test_a_legal_name_stays_as_it_is(client_as, application, sent, name):
     assert [each["name"] for each in Job.objects.get().inputs] == [name]
 
 
-@pytest.mark.parametrize("sent", ["../x", "a/b", "/etc/passwd", "C:\\\\\\\\x", "..", "a%0Ab"])
+@pytest.mark.parametrize(
+    "sent",
+    [" ", "  ", "\u3164", "\u2800", "\u200b", "a\u202eb", "../x", "a/b", "/etc/passwd", "C:\\\\\\\\x", "..", "a%0Ab"],
+)
 def test_a_name_with_a_folder_is_refused(client_as, application, sent):
     answer = submit(client_as("user"), application.slug, sent)
     assert answer.status_code == 400

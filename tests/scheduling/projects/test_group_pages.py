@@ -50,6 +50,11 @@ def test_a_group_is_made_filled_and_emptied_again(client_as: Any, people: Any) -
         ("", "Enter a name."),
         ("PHYSICS", "Enter a name that no other group and no role has."),
         ("Operator", "Enter a name that no other group and no role has."),
+        ("-1", "Enter a name that begins with a letter, a digit or _"),
+        ("-x", "Enter a name that begins with a letter, a digit or _"),
+        ("−1", "Enter a name that begins with a letter, a digit or _"),
+        ("\u3164", "Enter a name"),
+        ("Other", "Enter a name that no person has."),
     ],
 )
 def test_a_name_that_cannot_be_is_refused_beside_its_field(
