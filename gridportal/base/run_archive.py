@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gridportal.base.errors import InputError
 from gridportal.base.run_directory import Fault, RunFileError, open_plain
-from gridportal.base.run_listing import MOST_COUNTED, check_path, paths_below, shown_path
+from gridportal.base.run_listing import MOST_COUNTED, FolderUse, check_path, paths_below, shown_path
 
 #: The name of the last file; with underscores before it where the run has a file of that name.
 NOTE = "NOT-WHOLE.txt"
@@ -81,6 +81,11 @@ def archive_of(directory: Path, path: str, name: str) -> RunArchive:
     note = _header(f"{name}/{_note_name(files)}", _NOTE_ROOM, time.time(), _MODE)
     size = sum(len(each.header) + _padded(each.size, _BLOCK) for each in files) + len(note) + _NOTE_ROOM
     return RunArchive(directory, tuple(files), tuple(left_out), note, _padded(size + 2 * _BLOCK, _RECORD))
+
+
+def expected_size(use: FolderUse) -> int:
+    """Bytes of the archive of a whole run directory, without opening its files: a little more or less than it has."""
+    return _padded(use.in_tar + _BLOCK + _NOTE_ROOM + 2 * _BLOCK, _RECORD)
 
 
 def _archived(directory: Path, path: str, name: str) -> ArchivedFile | Fault | None:

@@ -10,6 +10,7 @@ import errno
 import heapq
 import os
 import stat
+import tarfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ MOST_SHOWN, MOST_COUNTED = 2000, 20_000
 _MOST_PARTS, _MOST_PATH = 64, 4000
 #: In the run directory itself: a key, which is nobody's to read.
 _SECRET = frozenset({DEPOTS})
+#: Bytes of the name that an archive gives the folder in which all lies, such as job-1234-run-1.
+_TOP_FOLDER = 14
 
 
 class EntryKind(StrEnum):
@@ -59,12 +62,14 @@ class Listing:
 @dataclass(frozen=True, slots=True)
 class FolderUse:
     """What all files below take, in bytes, and how many there are; `whole`: all were counted. `free`: bytes that the
-    portal's user may still write on that file system."""
+    portal's user may still write on that file system. `in_tar`: bytes of the files in an archive, with their headers.
+    """
 
     size: int
     files: int
     whole: bool
     free: int
+    in_tar: int = 0
 
 
 def check_path(path: str) -> str:
@@ -97,7 +102,7 @@ def list_folder(directory: Path, path: str = "") -> Listing:
 
 def folder_use(directory: Path) -> FolderUse:
     """What the run directory takes. Raises RunFileError, OSError."""
-    size, files, looked_at, whole = 0, 0, 0, True
+    size, files, in_tar, looked_at, whole = 0, 0, 0, 0, True
     with ExitStack() as opened:
         top = _open(directory, "", opened)
         room = os.fstatvfs(top)
@@ -108,13 +113,21 @@ def folder_use(directory: Path) -> FolderUse:
             for entry in filter(None, (_entry(folder, name) for name in names[:MOST_COUNTED])):
                 if entry.kind is EntryKind.FILE:
                     size, files = size + entry.size, files + 1
+                    in_tar += _in_tar(f"{path}/{entry.name}", entry.size)
             if looked_at > MOST_COUNTED:
                 whole = False
                 break
             if folders and path.count("/") >= _MOST_PARTS:  # each level takes a descriptor, and nobody reads there
                 whole = False
                 folders.clear()
-    return FolderUse(size, files, whole, room.f_bavail * room.f_frsize)
+    return FolderUse(size, files, whole, room.f_bavail * room.f_frsize, in_tar)
+
+
+def _in_tar(path: str, size: int) -> int:
+    """Bytes of a file in a tar: whole blocks, with one for its header, and with three where its name is long."""
+    block = tarfile.BLOCKSIZE
+    long_name = len(os.fsencode(path)) > tarfile.LENGTH_NAME - _TOP_FOLDER
+    return -(-size // block) * block + (3 * block if long_name else block)
 
 
 def paths_below(directory: Path, path: str = "") -> Iterator[tuple[str, Fault | None]]:
@@ -197,6 +210,15 @@ def _kind(seen: os.stat_result) -> EntryKind:
     if not stat.S_ISREG(seen.st_mode):
         return EntryKind.SPECIAL
     return EntryKind.SECOND_NAME if seen.st_nlink > 1 else EntryKind.FILE
+
+
+def is_text(name: str) -> bool:
+    """Whether the name of an entry is UTF-8, so that it can stand in an address."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def shown_path(path: str) -> str:

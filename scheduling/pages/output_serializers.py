@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from gridportal.base.run_listing import Entry, is_text
 from gridportal.web.api_errors import WordedSerializer
 
 
@@ -60,6 +61,14 @@ class RunEntrySerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
     size = serializers.IntegerField(help_text="bytes")
     modified = serializers.FloatField(help_text="Unix seconds")
+    name_is_text = serializers.SerializerMethodField(
+        help_text="False: its name is no UTF-8, and has ? for what is none. It cannot be asked for by this name; it "
+        "comes with the archive of its folder."
+    )
+
+    def get_name_is_text(self, entry: Entry) -> bool:
+        """Whether an address can name it."""
+        return is_text(entry.name)
 
     def to_representation(self, instance: Any) -> Any:
         """With what is no UTF-8 in a name replaced."""

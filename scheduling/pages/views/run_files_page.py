@@ -11,10 +11,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from gridportal.base import run_listing
+from gridportal.base import run_archive, run_listing
 from gridportal.base.errors import BusyError, InputError
 from gridportal.base.run_directory import RunFileError
-from gridportal.base.run_listing import Entry, EntryKind
+from gridportal.base.run_listing import Entry, EntryKind, is_text
 from scheduling.jobs.core.input_files import read_all
 from scheduling.pages.file_preview import preview_of
 from scheduling.pages.run_file_access import (
@@ -62,7 +62,8 @@ def files(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         listing = run_listing.list_folder(directory, path)
         inputs = set() if path.strip("/") else {each.name for each in read_all(run.job.inputs)}
         context |= {"rows": [_row(path, entry, inputs) for entry in listing.entries], "left_out": listing.left_out}
-        context |= {"use": run_listing.folder_use(directory)}
+        use = run_listing.folder_use(directory)
+        context |= {"use": use, "archive_size": run_archive.expected_size(use)}
     except RunFileError as error:
         return render(request, "scheduling/files/folder.html", context | {"problem": str(error)}, status=404)
     return render(request, "scheduling/files/folder.html", context)
@@ -104,20 +105,11 @@ def _row(folder: str, entry: Entry, inputs: set[str]) -> FileRow:
     path = f"{folder.strip('/')}/{entry.name}".lstrip("/")
     shown = "".join(letter if letter.isprintable() else "�" for letter in entry.name)
     why = _WHY_NOT.get(entry.kind, "")
-    if not why and not _is_text(entry.name):
+    if not why and not is_text(entry.name):
         why = "its name is no UTF-8; it comes with the whole folder"
     query = "" if why else urlencode({"path": path} | ({"view": "file"} if entry.kind is EntryKind.FILE else {}))
     modified = datetime.fromtimestamp(entry.modified, UTC)
     return FileRow(entry, shown, query, why, modified, is_input=entry.name in inputs)
-
-
-def _is_text(name: str) -> bool:
-    """Whether it can stand in an address."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _crumbs(path: str) -> list[tuple[str, str]]:

@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 import pytest
 
-from gridportal.base.run_archive import archive_of
+from gridportal.base.run_archive import archive_of, expected_size
+from gridportal.base.run_listing import folder_use
 from scheduling.pages.file_preview import preview_of
 from tests.markup import markup
 
@@ -295,6 +296,16 @@ def test_a_name_that_is_no_text_is_in_the_archive_and_said_in_the_list(client_as
     page = markup(client_as("user").get(address(run)))
     assert "its name is no UTF-8; it comes with the whole folder" in page
     assert b"there" in unpacked(archive_of(folder, "", "x")).values()
+    listed = client_as("user").get(f"/api/jobs/{run.job_id}/runs/1/files").json()["entries"]
+    assert [each["name"] for each in listed if not each["name_is_text"]] == ["bad?.bin"]
+
+
+@pytest.mark.parametrize(("count", "length"), [(0, 1), (3, 1), (40, 90), (40, 200), (300, 20)])
+def test_the_size_that_is_told_of_an_archive_is_nearly_its_size(run, folder, count, length):
+    for number in range(count):
+        (folder / f"{number:03}{'n' * length}").write_bytes(bytes(number))
+    real, expected = archive_of(folder, "", f"job-{run.job_id}-run-1").size, expected_size(folder_use(folder))
+    assert abs(expected - real) <= 0.1 * real
 
 
 def test_a_file_that_grows_keeps_the_size_that_was_told(run, folder):
