@@ -24,12 +24,12 @@ class UnreadBodyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if response.status_code == 429:
-            with suppress(UnreadablePostError):  # it is gone
-                _read_rest(request)
+            read_rest(request)
         return response
 
 
-def _read_rest(request: HttpRequest) -> None:
-    left = _MOST
-    while left > 0 and (part := request.read(_AT_ONCE)):
-        left -= len(part)
+def read_rest(request: HttpRequest, most: int = _MOST) -> None:
+    """Read what nobody has read of a body, at most so many bytes."""
+    with suppress(UnreadablePostError):  # it is gone
+        while most > 0 and (part := request.read(_AT_ONCE)):
+            most -= len(part)

@@ -6,20 +6,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
 from gridportal.accounts.caller import caller
 from gridportal.base import run_directory, run_files
 from gridportal.base.run_directory import RunFileError
+from gridportal.web.unread_body import read_rest
 from scheduling.jobs.core.states import FINAL
 from scheduling.jobs.models import Application, Job
 from scheduling.pages import output_findings, selectors
-from scheduling.pages.output_fields import OutputFields
+from scheduling.pages.output_fields import PARTS, OutputFields
 from scheduling.runs import selectors as runs_selectors
 
+_PAGE = "scheduling/application/findings.html"
+#: Characters of a sample, and bytes of a form beyond all bounds that are read before it is refused.
+MOST_SAMPLE, _MOST_READ = 200_000, 64 * 2**20
 #: Past jobs whose logs are offered.
 _OFFERED = 10
 
@@ -45,8 +50,26 @@ def check_may_register(request: HttpRequest) -> None:
 
 
 @require_POST
+@csrf_exempt  # which would read the form before it can be said that it is too long; `_tried` checks the token
 def try_patterns(request: HttpRequest) -> HttpResponse:
     """What the patterns of the form find in the pasted text, else in the log of the chosen job; nothing is written."""
+    try:
+        too_long = len(request.POST.get("sample", "")) > MOST_SAMPLE
+    except RequestDataTooBig:
+        read_rest(request, _MOST_READ)  # else the browser gets no answer
+        too_long = True
+    return _refused(request) if too_long else _tried(request)
+
+
+def _refused(request: HttpRequest) -> HttpResponse:
+    """What was found before goes; beside the sample stands how long it may be."""
+    nothing = [output_findings.FieldFinding(part, []) for part in PARTS]
+    sentence = f"The sample is too long. Paste at most {MOST_SAMPLE:,} characters."
+    return render(request, _PAGE, {"findings": nothing, "sample_problem": sentence})
+
+
+@csrf_protect
+def _tried(request: HttpRequest) -> HttpResponse:
     check_may_try(request)
     form = OutputFields(request.POST)
     form.is_valid()
@@ -58,7 +81,7 @@ def try_patterns(request: HttpRequest) -> HttpResponse:
     except RunFileError as error:
         problem, findings = str(error), output_findings.findings(form, None)
     context = {"findings": findings, "problem": problem}
-    return render(request, "scheduling/application/findings.html", context)
+    return render(request, _PAGE, context)
 
 
 def _job(request: HttpRequest) -> Job | None:

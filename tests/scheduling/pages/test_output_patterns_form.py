@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.registering import register_application
+from scheduling.pages.views.sample_output import MOST_SAMPLE
 from tests.markup import markup
 
 FIELDS = {
@@ -116,6 +118,25 @@ def test_what_a_sample_has_is_told_beside_each_field(client_as: Callable[..., An
     assert shown["failure"] == [("bad", "Found: “ERROR <b>”. Such a job has failed.")]
     assert shown["figures"][0] == ("risk", "energy: No line matches.")
     assert "<b>" not in markup(client.post(TRY, FIELDS | {"sample": "ERROR <b>\n"}))
+
+
+@pytest.mark.parametrize("length", [MOST_SAMPLE + 1, 6_000_000])
+def test_a_sample_that_is_too_long_is_said_beside_it_and_nothing_else_is(
+    client_as: Callable[..., Any], length: int
+) -> None:
+    client = client_as("administrator")
+    answer = client.post(TRY, urlencode(FIELDS | {"sample": "x" * length}), "application/x-www-form-urlencoded")
+    assert set(map(str, findings(answer).values())) == {"[]"}, "what was found before goes"
+    assert "The sample is too long. Paste at most 200,000 characters." in markup(answer)
+    page = markup(client.get("/applications/new"))
+    assert f'maxlength="{MOST_SAMPLE}"' in page
+    assert 'id="found-sample"' in page
+    assert "too long" not in markup(client.post(TRY, FIELDS | {"sample": "x" * MOST_SAMPLE}))
+
+
+def test_trying_patterns_takes_the_forms_of_the_portal_alone(client_as: Callable[..., Any]) -> None:
+    client = client_as("administrator", enforce_csrf_checks=True)
+    assert client.post(TRY, FIELDS | {"sample": SAMPLE}).status_code == 403
 
 
 def test_without_a_sample_it_is_told_that_a_pattern_can_be_looked_for(client_as: Callable[..., Any]) -> None:
