@@ -54,10 +54,8 @@ check: .venv/.dev ## Lint, formats, types, C sources, layers, deployment setting
 	GRIDPORTAL_HOME=var/check $(BIN)/python manage.py makemigrations --check --dry-run
 
 format: .venv/.dev ## Mend what can be mended by program
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
-	$(BIN)/djangofmt templates
-	$(BIN)/oxfmt static
+	@failed=0; for each in "ruff check --fix ." "ruff format ." "djangofmt templates" "oxfmt static"; do \
+		echo "$(BIN)/$$each"; $(BIN)/$$each || failed=1; done; exit $$failed
 
 fuzz-api: .venv/.dev ## Every REST operation with CASES (400) valid requests, each as every role; slow
 	FUZZ_API_CASES=$(or $(CASES),400) $(BIN)/pytest -q -n 2 --log-level=CRITICAL tests/fuzz_api
