@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from gridportal.base import log_limit, run_files
+from gridportal.base import run_files
 from gridportal.base.errors import InputError
 from gridportal.base.rank_order import hydra_hosts
 from gridportal.base.rank_places import ranks_by_node
@@ -21,6 +21,7 @@ from scheduling.jobs.core.linked_mpi import OPEN_MPI, launcher_mpi
 from scheduling.jobs.core.program_request import USUAL, ProgramRequest
 from scheduling.runs.core import (
     hydra_ranks,
+    log_keeper,
     open_mpi_lines,
     opening_lines,
     rank_binding,
@@ -89,37 +90,6 @@ _AGAIN = """\
 if [ -f {exit} ] && head -c 20 {exit} | grep -q '^{{"exit_code": 0,'; then exit 0; fi
 rm -f {exit} {exit_part} {asked}
 """
-# As gridportal/base/log_limit.py does it on the emulated Grid. Slurm writes the log in append mode.
-_KEEPER = """\
-# The log has a bound: what is too much goes out of its middle, while the program writes on.
-cut_log() {{
-  size=$(stat -c %s {output}) || return
-  [ "$size" -gt {limit} ] || return
-  tail -c {tail} {output} > {output_end}
-  truncate -s {head} {output}
-  {{ printf '\\n%s\\n' {mark}; cat {output_end}; }} >> {output}
-  rm -f {output_end}
-}}
-keep_log() {{
-  while :; do
-    trap exit TERM
-    sleep 2 & wait $!
-    trap '' TERM
-    cut_log
-  done
-}}
-keep_log < /dev/null > /dev/null 2>&1 &
-keeper=$!
-
-"""
-#: The last look, once the keeper has ended: it does not while it cuts.
-_LAST_LOOK = """\
-  for _ in {1..100}; do
-    kill "$keeper" 2> /dev/null || break
-    sleep 0.05
-  done
-  cut_log 2> /dev/null
-"""
 _MODULES = """\
 # Environment modules, which are a function of login shells, and not written for set -u.
 set +u
@@ -145,8 +115,6 @@ _NAMES = {
     "variable": run_files.RUN_DIR_VARIABLE,
     "exit": run_files.EXIT,
     "exit_part": run_files.EXIT_PART,
-    "output": run_files.OUTPUT,
-    "output_end": run_files.OUTPUT_END,
     "asked": run_files.STOP_ASKED,
 }
 _THREADS = "OMP_NUM_THREADS"
@@ -219,8 +187,8 @@ def render(script: Script) -> str:
         run_dir=shlex.quote(script.run_dir),
         environment="".join(f"export {line}\n" for line in _exports(script.environment)),
         again=_AGAIN.format(**_NAMES) if script.again else "",
-        keeper=_keeper(script.output_limit),
-        last_look=(_LAST_LOOK if script.output_limit else "") + opening_lines.line(script.opens),
+        keeper=log_keeper.lines(script.output_limit),
+        last_look=log_keeper.last_look(script.output_limit) + opening_lines.line(script.opens),
         ends=_ends(script.time_limit),
         all=f"TERM INT HUP {_OTHERS}",
         others=_OTHERS,
@@ -306,14 +274,6 @@ def _binds(script: Script) -> bool:
 
 def _binding(script: Script) -> str:
     return rank_binding.program(script.nodes, script.run_dir) if _binds(script) else ""
-
-
-def _keeper(limit: int) -> str:
-    """The lines that keep the log within its bound, beside the program."""
-    if not limit:
-        return ""
-    head, tail, mark = log_limit.head_of(limit), log_limit.tail_of(limit), shlex.quote(log_limit.mark(limit))
-    return _KEEPER.format(limit=limit, head=head, tail=tail, mark=mark, **_NAMES)
 
 
 def _hostfile(script: Script) -> str:

@@ -15,7 +15,21 @@ rm -f exit.json exit.json.part stop.asked
 cut_log() {
   size=$(stat -c %s output.log) || return
   [ "$size" -gt 67108864 ] || return
-  tail -c 1048576 output.log > output.log.end
+  take_out || write_anew
+}
+# In one step, so that nothing is lost which the program writes meanwhile; not every file system can.
+take_out() {
+  block=$(stat -f -c %S output.log) && head=$((33554432 / block * block)) || return
+  [ "$head" -ge 86 ] || return
+  fallocate -c -o "$head" -l "$(((size - 1048576 - head) / block * block))" output.log || return
+  printf '\n%s\n' '[GridPortal: the log had more than 64 MiB and is cut here; what follows is its end.]' | dd of=output.log bs=86 oflag=seek_bytes seek="$((head - 86))" conv=notrunc
+}
+write_anew() {
+  for _ in 1 2 3; do
+    tail -c 1048576 output.log > output.log.end
+    [ "$(stat -c %s output.log)" -gt "$size" ] || break
+    size=$(stat -c %s output.log)
+  done
   truncate -s 33554432 output.log
   { printf '\n%s\n' '[GridPortal: the log had more than 64 MiB and is cut here; what follows is its end.]'; cat output.log.end; } >> output.log
   rm -f output.log.end
@@ -38,7 +52,7 @@ finish() {
     kill "$keeper" 2> /dev/null || break
     sleep 0.05
   done
-  cut_log 2> /dev/null
+  cut_log > /dev/null 2>&1
   rm -rf exit.json.part
   printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
   mv -f exit.json.part exit.json
