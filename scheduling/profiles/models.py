@@ -11,11 +11,13 @@ from scheduling.runs.models import Run
 class Profile(models.Model):
     """Who talks to whom when this application runs with these parameters on so many ranks, as it was observed.
 
-    `program` is a digest of how the application was started then: once that has changed the profile is stale. `stale`
-    is set by the page that shows it.
+    `program` is a digest of how the application was started then: once that has changed the profile is stale. `stale`,
+    `use` (`core.profile_uses`) and `pattern_shown` are set by the page that shows it.
     """
 
     stale: bool
+    use: str
+    pattern_shown: str
 
     SOURCES = [("trace", "trace"), ("monitoring", "monitoring")]
 

@@ -10,12 +10,15 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
+from scheduling.jobs.models import Application
 from scheduling.jobs.selectors import visible_applications
 from scheduling.pages import selectors
 from scheduling.profiles.charts import profile_pictures as charts
 from scheduling.profiles.core import profile
+from scheduling.profiles.core.profile_uses import ProfileUse
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import observing, stored_profiles
+from scheduling.runs.models import Run
 from scheduling.skeletons.services import stored_skeletons
 
 _PAIRS, _CALLS = 40, 12
@@ -26,18 +29,27 @@ def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
     """The newest profile, or the one that `?profile=` names."""
     application = get_object_or_404(visible_applications(caller(request)), slug=slug)
     rows = stored_profiles.profiles_of(application)
-    for row in rows:
-        row.stale = stored_profiles.is_stale(row)
+    for row, use in zip(rows, stored_profiles.uses(rows), strict=True):
+        row.stale, row.use, row.pattern_shown = use is ProfileUse.STALE, use, stored_profiles.pattern_name(row)
     made = stored_skeletons.skeletons_of(application)
     for one in made:
         one.stale = stored_skeletons.is_stale(one)
     replaced = stored_skeletons.replaced(made)
-    monitor = observing.command(application)
-    context: dict[str, Any] = {"application": application, "profiles": rows, "monitor": monitor}
+    chosen = _chosen(rows, request.GET.get("profile", "")) if rows else None
+    context: dict[str, Any] = {"application": application, "profiles": rows}
     context |= {"skeletons": made, "replaced": replaced}
-    if rows:
-        context |= _one(request, _chosen(rows, request.GET.get("profile", "")))
+    context |= {"monitor": observing.command(application, _watched(request, application, chosen))}
+    if chosen:
+        context |= _one(request, chosen)
     return render(request, "scheduling/profile.html", context)
+
+
+def _watched(request: HttpRequest, application: Application, chosen: Profile | None) -> Run | None:
+    """The run whose nodes the command names: that of the profile, else the newest that this person may see."""
+    visible = selectors.jobs_visible_to(caller(request)).filter(application=application)
+    runs = Run.objects.filter(job__in=visible, job__cluster__in=observing.grids()).order_by("-pk")
+    own = runs.filter(pk=chosen.run_id).first() if chosen and chosen.run_id else None
+    return own or runs.first()
 
 
 def _chosen(rows: list[Profile], wanted: str) -> Profile:

@@ -4,31 +4,64 @@ from __future__ import annotations
 
 import shlex
 
+from django.conf import settings
+
 from gridportal.base.errors import GridPortalError
+from monitoring.clusters import selectors as clusters
 from scheduling.jobs.core import parameters, ranks
 from scheduling.jobs.core.launcher import is_open_mpi
 from scheduling.jobs.models import Application
+from scheduling.runs.models import Run
 
+#: Ranks that are shown where no run says how many.
+_USUAL = 4
 _OPEN_MPI = "mpirun.openmpi"
 _SHOWN = {"python": "python", "run_dir": "."}
 
 
-def command(application: Application) -> str:
-    """`gridportal trace monitor` for it with the defaults of its parameters; a parameter without one stays {name}."""
+def grids() -> list[str]:
+    """The emulated Grids, whose nodes can be watched."""
+    return [name for name, cluster in settings.CLUSTERS.items() if cluster.backend == "grid"]
+
+
+def command(application: Application, run: Run | None = None) -> str:
+    """`gridportal trace monitor` for it, on the nodes and with the parameters of `run`.
+
+    Without one: on nodes of the first Grid, and with the defaults; a parameter without one stays {name}.
+    """
     declared = parameters.parse(application.parameters)
     values = {one.name: f"{{{one.name}}}" if one.default is None else one.default for one in declared}
-    count = ranks.nearest(application.rank_limits, 4)
+    if run is not None:
+        values |= {name: value for name, value in run.job.parameters.items() if name in values}
+    nodes = list(run.placement.nodes) if run else _free_choice(ranks.nearest(application.rank_limits, _USUAL))
+    count = len(nodes)
     try:
         argv = parameters.render(
             application.command, {**values, **_SHOWN, "ranks": count, "shares": ",".join(["1"] * count)}
         )
     except GridPortalError:
         argv = list(application.command)
-    nodes = ",".join(f"n{number}" for number in range(1, count + 1))
     typed = [word for name, value in values.items() if value != "" for word in ("--param", f"{name}={value}")]
     launcher = ["--launcher", starter] if (starter := _starter(application)) else []
-    monitor = ["gridportal", "trace", "monitor", "--nodes", nodes, *launcher, "--keep", application.slug, *typed, "--"]
+    monitor = [
+        "gridportal",
+        "trace",
+        "monitor",
+        "--nodes",
+        ",".join(nodes),
+        *launcher,
+        "--keep",
+        application.slug,
+        *typed,
+        "--",
+    ]
     return shlex.join([*monitor, *argv])
+
+
+def _free_choice(count: int) -> list[str]:
+    """The first nodes of the first Grid; a place for each name where there are not so many."""
+    states = [state for name in grids()[:1] for state in clusters.compute_states(name)]
+    return [state.name for state in states[:count]] if len(states) >= count else ["NODE"] * count
 
 
 def _starter(application: Application) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ from scheduling.jobs.core.parameters import Value
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.models import Application
 from scheduling.profiles.adapters import trace_library
-from scheduling.profiles.core import profile, trace, trace_loss
+from scheduling.profiles.core import profile, profile_uses, trace, trace_loss
 from scheduling.profiles.core.profile import Profile
-from scheduling.profiles.core.profile_names import LATENCY, OWN
+from scheduling.profiles.core.profile_names import LATENCY, OWN, PAIRS
+from scheduling.profiles.core.profile_uses import Candidate, ProfileUse
 from scheduling.profiles.core.trace import Trace
 from scheduling.profiles.models import Profile as Row
 from scheduling.runs.adapters import recorder
@@ -52,6 +53,20 @@ def best(application: Application, given: Mapping[str, Any], ranks: int) -> Row 
     rows = [row for row in application.profiles.filter(ranks=ranks) if not is_stale(row)]
     same = parameters_key(application, given)
     return next((row for row in rows if row.parameters_key == same), rows[0] if rows else None)
+
+
+def uses(rows: Sequence[Row]) -> list[ProfileUse]:
+    """Which jobs take each of the profiles of an application, which come newest first."""
+    return profile_uses.uses([Candidate(row.ranks, _key_now(row), is_stale(row)) for row in rows])
+
+
+def _key_now(row: Row) -> str | None:
+    """What its parameters are found by now; None where no job can have them any more."""
+    try:
+        key = parameters_key(row.application, row.parameters)
+    except InputError:
+        return None
+    return key if key == row.parameters_key else None
 
 
 def is_stale(row: Row) -> bool:
@@ -160,7 +175,9 @@ def profiles_of(application: Application) -> list[Row]:
 
 
 def pattern_name(row: Row) -> str:
-    """The pattern in words."""
+    """The pattern in words. Of two ranks earlier versions kept the first name of the same graph."""
+    if row.ranks == 2 and row.pattern not in (OWN, LATENCY, "ep"):
+        return PAIRS
     return {OWN: "a pattern of its own", LATENCY: "bound by latency"}.get(row.pattern, row.pattern)
 
 

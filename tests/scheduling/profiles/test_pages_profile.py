@@ -10,9 +10,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from monitoring.clusters.models import Cluster, Node
 from scheduling.profiles.core.profile import of_counters
 from scheduling.profiles.services import observing, stored_profiles
 from tests.markup import markup
+from tests.scheduling.profiles.test_profiles import line_profile
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +49,7 @@ def test_the_command_to_watch_the_nodes_is_shown_whole(client_as, application):
         "trace",
         "monitor",
         "--nodes",
-        "n1,n2,n3,n4",
+        "NODE,NODE,NODE,NODE",
         "--launcher",
         "mpirun.openmpi",
         "--keep",
@@ -71,3 +73,54 @@ def test_a_program_that_waits_is_said_to_on_the_page_and_in_rest(client_as, appl
     row.save()
     assert "This program waits" not in markup(client.get("/applications/ep/profile"))
     assert client.get("/api/applications/ep/profiles").json()[0]["warning_code"] == "none"
+
+
+def test_the_command_to_watch_names_the_nodes_and_parameters_of_the_newest_run(client_as, make_job, people):
+    job = make_job(people["user"], "succeeded", parameters={"klass": "W", "seed": 5, "note": ""})
+    placement = job.runs.get().placement
+    placement.nodes = ["m7", "m3"]
+    placement.save()
+    page = markup(client_as("user").get("/applications/ep/profile"))
+    assert "--nodes m7,m3 " in page
+    assert "--param klass=W --param seed=5" in page
+
+
+def test_without_a_run_it_names_nodes_that_the_grid_has(application):
+    cluster = Cluster.objects.get_or_create(name="grid")[0]
+    for place, name in enumerate(("m3", "m7", "m1", "m2", "m9")):
+        Node.objects.create(cluster=cluster, name=name, kind="compute", position=place)
+    words = shlex.split(observing.command(application))
+    assert words[words.index("--nodes") + 1] == "m3,m7,m1,m2"
+
+
+def test_only_profiles_that_a_next_job_would_take_are_said_to_be_taken(client_as, application):
+    for klass, ranks in (("S", 4), ("W", 4), ("S", 4), ("S", 2)):
+        stored_profiles.keep(application, {"klass": klass}, line_profile(ranks))
+    cells = taken_by(client_as)
+    assert cells == [
+        "✓ taken by jobs on 2 ranks with these parameters, and with those that have no profile",
+        "✓ taken by jobs on 4 ranks with these parameters, and with those that have no profile",
+        "✓ taken by jobs on 4 ranks with these parameters",
+        "no job takes it: newer ones are there",
+    ]
+    application.command = [*application.command, "--other"]
+    application.save()
+    assert taken_by(client_as) == ["stale: no job takes it"] * 4
+
+
+def taken_by(client_as):
+    """The last column of all profiles."""
+    page = markup(client_as("manager").get("/applications/ep/profile"))
+    (table,) = re.findall(r'aria-label="All profiles".*?</table>', page, re.DOTALL)
+    rows = re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]+>", "", row.rpartition("<td>")[2]).split()) for row in rows]
+
+
+def test_two_ranks_are_called_a_pair_also_where_an_earlier_version_kept_another_name(client_as, application):
+    row = stored_profiles.keep(application, {}, line_profile(2))
+    assert row.pattern == "pairs"
+    row.pattern = "ring"
+    row.save()
+    page = markup(client_as("manager").get("/applications/ep/profile"))
+    assert "<dd>pairs</dd>" in page
+    assert "<td>pairs</td>" in page
