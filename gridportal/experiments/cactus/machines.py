@@ -84,16 +84,16 @@ def lengthen_periods(state: State, nodes: Iterable[str]) -> None:
 
 
 @contextmanager
-def kept_to_processors(state: State, nodes: Mapping[str, int]) -> Iterator[None]:
-    """Keep all processes of each node that has one processor to one of this machine, by `nodes`, until the end, with
-    long time slices.
+def kept_to_processors(state: State, nodes: Mapping[str, int], *, long_slices: bool) -> Iterator[None]:
+    """Keep all processes of each node that has one processor to one of this machine, by `nodes`, until the end, on
+    request with long time slices.
 
     The quota of a node holds for all its processes together, wherever they run: two of them on two processors share it
     half and half, but of three one would have a processor for itself and half of the quota.
     """
     groups = [(top / node, core) for top in cgroups.possible(state) for node, core in nodes.items()]
     ended = threading.Event()
-    thread = threading.Thread(target=_keep, args=(groups, ended), daemon=True)
+    thread = threading.Thread(target=_keep, args=(groups, ended, long_slices), daemon=True)
     thread.start()
     try:
         yield
@@ -102,7 +102,7 @@ def kept_to_processors(state: State, nodes: Mapping[str, int]) -> Iterator[None]
         thread.join()
 
 
-def _keep(groups: Sequence[tuple[Path, int]], ended: threading.Event) -> None:
+def _keep(groups: Sequence[tuple[Path, int]], ended: threading.Event, long_slices: bool) -> None:
     kept: set[tuple[str, int]] = set()
     while not ended.wait(_LOOKED):
         for group, core in groups:
@@ -110,7 +110,8 @@ def _keep(groups: Sequence[tuple[Path, int]], ended: threading.Event) -> None:
                 if (task, core) not in kept:
                     with suppress(OSError):  # it has ended
                         os.sched_setaffinity(int(task), {core})
-                        lengthen_slice(int(task))
+                        if long_slices:
+                            lengthen_slice(int(task))
                         kept.add((task, core))
 
 

@@ -167,8 +167,9 @@ def _computing(scale: Scale) -> Iterator[Named]:
 
 def _communication(scale: Scale) -> Iterator[Named]:
     unit, part = scale.several_unit, Part.COMMUNICATION
-    yield from _calibrations(scale, part, COMMUNICATION, {"one": ("torc1", "torc3"), "several": ("torc1", "o")})
+    yield from _calibrations(scale, part, COMMUNICATION, {"one": ("torc1", "torc3")})
     for number, box in enumerate(scale.boxes):
+        yield f"exchange/several/{box[0]}", _half(scale, ("torc1", "o"), box)
         for chosen in (COMMUNICATION, ("torc1", "o")):
             loads = {"o": 1.0} if number % 2 else {}
             these = machines(chosen, unit, loads)
@@ -186,6 +187,15 @@ def _calibrations(scale: Scale, part: Part, grid: Sequence[str], pairs: Mapping[
             both = list(machines(pair, unit, {}).values())
             run = _sized(scale, part, grid, unit, both, (size, _EXCHANGED // size**2), {"sites": name, "size": size})
             yield f"exchange/{name}/{size}", replace(run, kind=Kind.CALIBRATION)
+
+
+def _half(scale: Scale, pair: Sequence[str], box: tuple[int, int]) -> Run:
+    """Of the planes of one size between two sites, in a box half as deep: how much of an exchange passes while ranks
+    compute depends on how long they do."""
+    part, unit, (side, depth) = Part.COMMUNICATION, scale.several_unit, box
+    both = list(machines(pair, unit, {}).values())
+    about = {"sites": "several", "size": side}
+    return replace(_sized(scale, part, COMMUNICATION, unit, both, (side, depth // 2), about), kind=Kind.CALIBRATION)
 
 
 def _points(scale: Scale, part: Part, grid: Sequence[str], unit: float) -> Iterator[Named]:

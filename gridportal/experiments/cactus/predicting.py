@@ -57,10 +57,13 @@ def calibrated(facts: Mapping[str, Any], done: Results) -> Calibrated | None:
         cost = _of_size(cost, done.get(f"{prefix}/point/{facts['size']}/{facts['line'][0][0]}"))
     exchanges, start_up = {}, {}
     for sites in ("one", "several"):
-        pair = [done.get(f"{prefix}/exchange/{sites}/{each}") for each in PLANES]
+        # Between sites each size of planes has a run of its own.
+        is_of_size = facts["part"] == Part.COMMUNICATION and sites == "several"
+        sizes = (facts["box"][0],) if is_of_size else PLANES
+        pair = [done.get(f"{prefix}/exchange/{sites}/{each}") for each in sizes]
         known = [each for each in pair if each is not None]
-        if len(known) == 2:
-            exchanges[sites] = _exchange(known[0], known[1], cost)
+        if len(known) == len(sizes):
+            exchanges[sites] = _exchange(known[0], known[-1], cost)
             start_up[sites] = fmean(each["start_up"] for each in known)
     return Calibrated(cost, exchanges, start_up)
 
@@ -84,9 +87,11 @@ def _of_size(cost: PointCost, alone: Mapping[str, Any] | None) -> PointCost:
 
 
 def _exchange(small: Mapping[str, Any], large: Mapping[str, Any], cost: PointCost) -> Exchange:
-    """From what two runs took beside computing, with small and with large planes."""
+    """From what two runs took beside computing, with small and with large planes; of one alone for its planes only."""
     beside = [max(0.0, each["iteration"] - _computing(each, cost)) for each in (small, large)]
     sent = [box_of(each).x ** 2 * POINT_BYTES for each in (small, large)]
+    if sent[0] == sent[1]:
+        return Exchange(beside[0], 0.0)
     per_byte = max(0.0, (beside[1] - beside[0]) / (sent[1] - sent[0]))
     return Exchange(max(0.0, beside[0] - sent[0] * per_byte), per_byte)
 

@@ -18,9 +18,11 @@ from gridportal.experiments.cactus.predicting import box_of, calibrated, line_of
 from gridportal.experiments.plan import Plan
 from gridportal.network import topology_files
 from gridportal.testbed.layout import plan
-from scheduling.performance.core.cactus_model import CactusBox
+from scheduling.performance.core.cactus_model import CactusBox, communication
 from tests.gridportal.experiments import recorded
 from tests.gridportal.experiments.cactus.recorded import COST, START_UP, hop, trials
+
+ALL_SITES = "torc1-torc3-torc5-o"
 
 
 def test_the_papers_division_is_the_mappers() -> None:
@@ -55,9 +57,9 @@ def test_calibration_gives_back_the_costs_by_which_runs_were_made() -> None:
     assert known is not None
     assert known.cost.point == pytest.approx(COST.point)
     assert known.cost.iteration == pytest.approx(COST.iteration)
-    both = machines(("torc1", "o"), 0.2, {})
-    for other in ("torc1", "o"):
-        assert known.hop(both["torc1"], both[other]).per_byte == pytest.approx(hop(both["torc1"], both[other]).per_byte)
+    box, line = box_of(facts), line_of_facts(facts)
+    for place in range(len(line)):
+        assert communication(box, line, place, known.hop) == pytest.approx(communication(box, line, place, hop))
     assert known.start_up == {"one": START_UP, "several": START_UP}
 
 
@@ -114,6 +116,21 @@ def test_nodes_that_compute_at_the_same_time_ask_for_no_more_than_two_processors
     for trial in measurement(Plan("cactus", full=True), Path("none"), None).trials():
         line = line_of_facts(trial.facts)
         assert sum(machine.speed * machine.cpus for machine, _ in line) <= 2.0, trial.key
+
+
+def test_exchanges_between_sites_are_measured_with_planes_of_the_same_size_just_before() -> None:
+    keys = [trial.key for trial in measurement(Plan("cactus", only="communication"), Path("none"), None).trials()]
+    for side, depth in ((100, 100), (220, 420)):
+        place = keys.index(f"communication/exchange/several/{side}")
+        box = f"{side}x{side}x{depth}"
+        assert keys[place + 1 : place + 3] == [f"communication/{each}/{box}" for each in (ALL_SITES, "torc1-o")]
+    done = trials(random.Random(1))
+    other = done["communication/exchange/several/220"]
+    changed = done | {"communication/exchange/several/220": {**other, "iteration": 2 * other["iteration"]}}
+    for box, grows in (("100x100x100", False), ("220x220x420", True)):
+        facts = done[f"communication/torc1-o/{box}"]
+        before, after = (calibrated(facts, each) for each in (done, changed))
+        assert (before != after) is grows
 
 
 def test_all_sets_of_six_machines_are_a_part_of_their_own_in_an_order_by_the_seed() -> None:
