@@ -55,7 +55,7 @@ def register_application(
     created = application.pk is None
     try:
         with transaction.atomic():
-            application.save()
+            application.save(update_fields=None if created else [*fields, "updated_at"])  # others save the rest
             action = "application.register" if created else "application.change"
             audit(actor, action, application, slug=application.slug, command=application.command)
     except IntegrityError as error:

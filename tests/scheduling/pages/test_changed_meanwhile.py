@@ -22,6 +22,7 @@ from scheduling.alerts.services import changing_rules
 from scheduling.jobs.models import Application
 from scheduling.jobs.project_models import Project
 from scheduling.jobs.services.own_programs import ProgramRequest, save_program
+from scheduling.jobs.services.registering import register_application
 from scheduling.matching.models import ResourceAd, SavedRequest
 from scheduling.notices.models import NoticeSettings
 from scheduling.projects import budget_services
@@ -271,3 +272,12 @@ def test_the_ad_of_another_node_is_no_conflict(client_as: Any, people: Any) -> N
     assert "other changed Ad at " in " ".join(answer.content.decode().split())
     assert answer.status_code == 409
     assert ResourceAd.objects.get(node="n1").text == "[ speed = 9 ]"
+
+
+def test_a_saved_application_keeps_what_others_changed_besides() -> None:
+    read_before = Application.objects.create(slug="ep", name="EP", command=["true"], description="A")
+    register_application("ann", {"name": "EP 2"}, Application.objects.get())
+    register_application("bob", {"description": "B"}, read_before)
+    kept = Application.objects.get()
+    assert (kept.name, kept.description) == ("EP 2", "B")
+    assert kept.updated_at > kept.created_at
