@@ -8,8 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -134,7 +133,7 @@ def job_notices(request: HttpRequest, pk: int) -> HttpResponse:
     """What the caller wants to hear of one job."""
     job = get_object_or_404(Job.objects.select_related("owner"), pk=pk)
     if not request.user.has_perm("scheduling.view_job", job):
-        raise PermissionDenied(f"Job {pk} belongs to another person.")
+        raise Http404
     try:
         choice = choices.choose_for_job(caller(request), job, request.POST.get("choice", ""))
     except InputError as error:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
@@ -248,7 +248,7 @@ def _first_text(request: HttpRequest) -> str:
 def _visible(request: HttpRequest, pk: int) -> MatchRequest:
     row = get_object_or_404(MatchRequest.objects.select_related("owner"), pk=pk)
     if not request.user.has_perm("scheduling.view_match_request", row):
-        raise PermissionDenied(f"Request {pk} is another person's.")
+        raise Http404
     return row
 
 

@@ -42,10 +42,10 @@ PIECE = 200_000
 
 
 def visible_job(request: HttpRequest, pk: int) -> Job:
-    """The job, or a refusal in words."""
+    """The job. Raises Http404, also for one that this person may not see: who asks learns no more than of none."""
     job = get_object_or_404(Job.objects.select_related("owner", "application"), pk=pk)
     if not request.user.has_perm("scheduling.view_job", job):
-        raise PermissionDenied(f"Job {pk} belongs to another person; you see your own jobs and those shared with you.")
+        raise Http404
     return job
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
@@ -93,12 +93,8 @@ def _summary(outcome: Cancellations) -> str:
 
 def _visible(request: HttpRequest, pk: int) -> JobGroup:
     group = get_object_or_404(JobGroup.objects.select_related("owner", "application"), pk=pk)
-    require_permission(
-        request,
-        "scheduling.view_job_group",
-        f"Sweep {pk} belongs to another person; plain users see their own sweeps only.",
-        group,
-    )
+    if not request.user.has_perm("scheduling.view_job_group", group):
+        raise Http404
     return group
 
 

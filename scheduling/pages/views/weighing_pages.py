@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
@@ -15,6 +15,7 @@ from gridportal.base.errors import GridPortalError
 from gridportal.web.result_messages import add_problem
 from scheduling import tasks
 from scheduling.jobs.models import Job
+from scheduling.pages.views.job import visible_job
 from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.request_models import WeighingRequest
 from scheduling.rescheduling.services import weighing_requests
@@ -25,6 +26,7 @@ def propose(request: HttpRequest, pk: int) -> HttpResponse:
     """Have a move of a job weighed; its page says how far that is, and leads to the decision."""
     job = get_object_or_404(Job.objects.select_related("application", "owner"), pk=pk)
     if not request.user.has_perm("scheduling.propose_move", job):
+        visible_job(request, pk)
         raise PermissionDenied(f"Only its owner or an operator may propose to move job {pk}.")
     try:
         asked = weighing_requests.ask(caller(request), job)
@@ -51,7 +53,7 @@ def weighing(request: HttpRequest, pk: int) -> HttpResponse:
     )
     user, live = request.user, bool(getattr(request, "htmx", False))
     if not (user.has_perm("scheduling.view_moves") or user.has_perm("scheduling.view_job", asked.job)):
-        raise PermissionDenied(f"Weighing {pk} is about a job of another person.")
+        raise Http404
     if asked.decision is not None and not asked.problem:
         address = asked.decision.get_absolute_url()
         return HttpResponseClientRedirect(address) if live else redirect(address)

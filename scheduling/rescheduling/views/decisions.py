@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
@@ -114,12 +114,12 @@ def _may(request: HttpRequest, verb: str) -> None:
 
 
 def _visible(request: HttpRequest, pk: int) -> MoveDecision:
-    """The decision, or a refusal in words."""
+    """The decision. Raises Http404, also for one that this person may not see."""
     rows = MoveDecision.objects.select_related("job__application", "job__owner", "continuation__target")
     decision = get_object_or_404(rows, pk=pk)
     user = request.user
     if not (user.has_perm("scheduling.view_moves") or user.has_perm("scheduling.view_job", decision.job)):
-        raise PermissionDenied(f"Decision {pk} is about a job of another person.")
+        raise Http404
     return decision
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
@@ -22,6 +22,8 @@ def change_policy(request: HttpRequest, pk: int) -> HttpResponse:
     job = get_object_or_404(Job.objects.select_related("application", "owner"), pk=pk)
     user, sent = request.user, request.POST
     if not user.has_perm("scheduling.opt_out_of_moves", job):
+        if not user.has_perm("scheduling.view_job", job):
+            raise Http404
         raise PermissionDenied(f"Only its owner or an operator may say how job {pk} is moved.")
     mode = sent.get("policy") if user.has_perm("scheduling.change_job_moves", job) else None
     try:

@@ -36,9 +36,9 @@ def job(submit: Submit, application: Application, fake_grid: FakeGrid) -> Job:
 @pytest.mark.parametrize(
     ("method", "address", "status"),
     [
-        ("get", "/jobs/{}/", 403),
-        ("get", "/jobs/{}/live", 403),
-        ("post", "/jobs/{}/move", 403),
+        ("get", "/jobs/{}/", 404),
+        ("get", "/jobs/{}/live", 404),
+        ("post", "/jobs/{}/move", 404),
         ("get", "/api/jobs/{}/data", 404),
         ("get", "/api/jobs/{}/moves", 404),
         ("post", "/api/jobs/{}/move", 404),

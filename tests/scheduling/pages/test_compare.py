@@ -88,7 +88,7 @@ def test_a_job_that_has_not_run_stands_beside_and_is_followed(client_as, people,
 def test_runs_of_others_and_runs_that_are_not_there_are_refused(client_as, people, make_job, pair):
     foreign = make_job(people["other"], "succeeded")
     user = client_as("user")
-    assert user.get(f"/jobs/compare/?runs={pair[0].pk},{foreign.pk}").status_code == 403
+    assert user.get(f"/jobs/compare/?runs={pair[0].pk},{foreign.pk}").status_code == 404
     assert user.get(f"/jobs/compare/?runs={pair[0].pk},{pair[1].pk}.9").status_code == 404
     assert client_as("operator").get(f"/jobs/compare/?runs={pair[0].pk},{foreign.pk}").status_code == 200
 

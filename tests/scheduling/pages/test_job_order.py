@@ -75,7 +75,7 @@ def test_a_person_sees_no_job_of_others_that_follows_and_only_the_number_of_one_
     second = Job.objects.latest("pk")
     assert "private to operators" not in markup(client_as("user").get(f"/jobs/{mine.pk}/"))
     assert "private to operators" in markup(client_as("manager").get(f"/jobs/{mine.pk}/"))
-    assert client_as("user").get(f"/jobs/{second.pk}/").status_code == 403
+    assert client_as("user").get(f"/jobs/{second.pk}/").status_code == 404
 
 
 def test_over_rest_it_is_asked_for_told_and_changed_at_a_second_submission(client_as, first):

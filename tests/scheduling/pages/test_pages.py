@@ -129,11 +129,11 @@ def test_the_log_and_the_script_are_downloaded(client_as, people, make_job):
 
 
 @pytest.mark.parametrize("where", ["", "live", "log", "log/tail", "script"])
-def test_another_persons_job_is_refused_in_words(client_as, people, make_job, where):
+def test_another_persons_job_is_told_as_one_that_is_not_there(client_as, people, make_job, where):
     job = make_job(people["other"], "succeeded")
     response = client_as("user").get(f"/jobs/{job.pk}/{where}")
-    assert response.status_code == 403
-    assert "belongs to another person" in markup(response)
+    assert response.status_code == 404
+    assert f"There is no job {job.pk} that you can see" in markup(response)
 
 
 def test_a_job_that_is_not_there_is_not_found_in_words(client_as):
@@ -145,7 +145,9 @@ def test_a_job_that_is_not_there_is_not_found_in_words(client_as):
 def test_cancelling_needs_a_post_and_answers_with_a_message(client_as, people, make_job):
     job = make_job(people["user"], "waiting")
     client = client_as("user")
-    assert client.get(f"/jobs/{job.pk}/cancel").status_code == 405
+    client.get(f"/jobs/{job.pk}/cancel")
+    job.refresh_from_db()
+    assert job.state == "waiting"
     page = markup(client.post(f"/jobs/{job.pk}/cancel", follow=True))
     assert f'<a href="{job.get_absolute_url()}">Job {job.pk}</a> is cancelled.' in page
     again = markup(client.post(f"/jobs/{job.pk}/cancel", follow=True))
@@ -275,7 +277,7 @@ def test_the_map_highlights_a_job_and_tables_the_same_facts(client_as, people, m
 
 def test_a_job_of_another_person_is_not_highlighted(client_as, people, make_job, crossbar):
     job = make_job(people["other"], "running")
-    assert client_as("user").get(f"/topology/?job={job.pk}").status_code == 403
+    assert client_as("user").get(f"/topology/?job={job.pk}").status_code == 404
 
 
 def test_five_thousand_nodes_are_summarised_not_drawn(client_as, crossbar, django_assert_max_num_queries):

@@ -62,7 +62,7 @@ def shared(job, people, kind: str, **options):
 @pytest.mark.parametrize("kind", ["person", "group", "link"])
 def test_the_pages_are_open_and_nothing_can_be_done(client_as, people, job, kind):
     client = client_as("other")
-    assert client.get(f"/jobs/{job.pk}/").status_code == 403
+    assert client.get(f"/jobs/{job.pk}/").status_code == 404
     share = shared(job, people, kind)
     assert {path: client.get(f"/jobs/{job.pk}/{path}").status_code for path in PAGES} == dict.fromkeys(PAGES, 200)
     refused = {deed: client.post(f"/jobs/{job.pk}/{deed}").status_code for deed in DEEDS}
@@ -74,7 +74,7 @@ def test_the_pages_are_open_and_nothing_can_be_done(client_as, people, job, kind
     assert 'id="cancel"' not in page
     assert 'id="share"' not in page
     sharing_jobs.stop_sharing_job(people["user"], share)
-    assert {client.get(f"/jobs/{job.pk}/{path}").status_code for path in PAGES} == {403}
+    assert {client.get(f"/jobs/{job.pk}/{path}").status_code for path in PAGES} == {404}
 
 
 @pytest.mark.parametrize("kind", ["person", "link"])
@@ -122,7 +122,7 @@ def test_an_expired_a_withdrawn_and_a_made_up_link_open_nothing(client_as, peopl
     client = client_as("other")
     client.get(f"/shared/{secret}")
     JobShare.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    assert client.get(f"/jobs/{job.pk}/").status_code == 403
+    assert client.get(f"/jobs/{job.pk}/").status_code == 404
     assert client.get(f"/shared/{secret}").status_code == 404
     sharing_jobs.stop_sharing_job(people["user"], share)
     for text in (secret, "x", "\u00e9", share.digest):
@@ -232,7 +232,7 @@ def test_a_link_ends_with_the_account_of_who_made_it(client_as, people, job):
     assert client.get(f"/shared/{secret}").status_code == 302
     assert client.get(f"/jobs/{job.pk}/").status_code == 200
     switch(people["user"], False)
-    assert client.get(f"/jobs/{job.pk}/").status_code == 403
+    assert client.get(f"/jobs/{job.pk}/").status_code == 404
     assert client.get(f"/shared/{secret}").status_code == 404
     switch(people["user"], True)
     assert client.get(f"/jobs/{job.pk}/").status_code == 200

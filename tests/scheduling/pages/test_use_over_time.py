@@ -89,7 +89,7 @@ def test_the_page_and_its_part_show_it_to_who_may_see_the_job(client_as, measure
     part = markup(client_as("user").get(address, headers={"HX-Request": "true"}))
     assert "Busy processors" in part
     assert "<title>" not in part
-    assert client_as("other").get(address).status_code == 403
+    assert client_as("other").get(address).status_code == 404
     assert f'hx-get="{address}"' in markup(client_as("user").get(f"/jobs/{measured.job_id}/"))
     monkeypatch.setattr("scheduling.pages.use_over_time.MOST_NODES", 1)
     assert "The first 1 nodes; 1 more are not shown." in markup(client_as("user").get(address))

@@ -137,7 +137,7 @@ def test_a_group_is_taken_on_the_page_with_a_reason(client_as, tried):
     client.post(address, {"candidate": "1", "reason": "the others are noisy"})
     tried.refresh_from_db()
     assert tried.placements.get().decision.by == "operator"
-    assert client_as("other").post(address, {"candidate": "1", "reason": "mine now"}).status_code == 403
+    assert client_as("other").post(address, {"candidate": "1", "reason": "mine now"}).status_code == 404
 
 
 def test_the_api_tells_of_the_trial_and_takes_a_group(client_as, tried):
