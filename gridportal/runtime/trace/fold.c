@@ -97,9 +97,10 @@ int fold_raised(const struct fold *fold, int *count)
 static void once_more(struct fold *fold, int place)
 {
     struct node *loop = fold->list[place];
+    int kept_at = place_of_round(loop->count);
     shorten(fold, place); /* the entries stay where they are until something is pushed */
     for (int i = 0; i < loop->n_body; i++)
-        merge(&fold->nodes, loop->body[i], fold->list[place + 1 + i]);
+        merge(&fold->nodes, loop->body[i], fold->list[place + 1 + i], kept_at);
     fold->slow |= loop->n_body > SLOW;
     loop->count++;
     rehash(&fold->nodes, loop);
@@ -114,8 +115,10 @@ static void make_loop(struct fold *fold, int length)
     struct node *loop = loop_node(&fold->nodes, fold->list + first, length);
     fold->slow = 1;
     shorten(fold, first);
-    for (int i = 0; i < length; i++)
-        merge(&fold->nodes, loop->body[i], fold->list[first + length + i]);
+    for (int i = 0; i < length; i++) {
+        keep_first(&fold->nodes, loop->body[i]);
+        merge(&fold->nodes, loop->body[i], fold->list[first + length + i], place_of_round(1));
+    }
     rehash(&fold->nodes, loop);
     push(fold, loop);
     raise_loop(fold, first);
@@ -193,18 +196,19 @@ static void tally(struct fold *fold, struct node *node)
         discard(&fold->nodes, node);
         return;
     }
+    forget_rounds(&fold->nodes, node);
     node->n_requests = 0;
     node->request = node->tag = node->recv_tag = NOTHING;
     rehash(&fold->nodes, node);
     for (int i = fold->ends.heads[node->hash & (LIMIT - 1)]; i >= 0; i = fold->ends.before[i])
         if (fold->hashes[i] == node->hash && same_call(&fold->nodes, fold->list[i], node)) {
-            merge(&fold->nodes, fold->list[i], node);
+            merge(&fold->nodes, fold->list[i], node, NO_PLACE);
             return;
         }
     if (fold->n_list < LIMIT)
         push(fold, node);
     else
-        merge(&fold->nodes, fold->list[LIMIT - 1], node);
+        merge(&fold->nodes, fold->list[LIMIT - 1], node, NO_PLACE);
 }
 
 static void loosen(struct fold *fold)

@@ -33,6 +33,7 @@ void discard(struct nodes *nodes, struct node *node)
     free(node->body);
     free(node->counts);
     free(node->peers);
+    forget_rounds(nodes, node);
     node->next_free = nodes->free;
     nodes->free = node;
 }
@@ -52,6 +53,7 @@ struct node *call_node(struct nodes *nodes, const struct event *event)
     struct node *node = new_node(nodes);
     node->count = node->n_body = node->mixed = 0;
     node->body = NULL;
+    node->rounds = NULL;
     node->kind = event->kind, node->comm = event->comm, node->newcomm = event->newcomm;
     node->peer = event->peer, node->source = event->source, node->root = event->root;
     node->tag = event->tag, node->recv_tag = event->recv_tag, node->request = event->request;
@@ -196,11 +198,13 @@ static void average(double *mean, double other, double part)
     *mean += (other - *mean) * part;
 }
 
-void merge(struct nodes *nodes, struct node *node, struct node *other)
+void merge(struct nodes *nodes, struct node *node, struct node *other, int place)
 {
     double n = node->n + other->n, part = other->n / n, apart = other->gap - node->gap;
     for (int i = 0; i < node->n_body; i++)
-        merge(nodes, node->body[i], other->body[i]);
+        merge(nodes, node->body[i], other->body[i], place);
+    if (!node->n_body)
+        keep_round(nodes, node, place, other->cpu);
     for (int i = 0; i < node->n_counts; i++)
         average(&node->counts[i], other->counts[i], part);
     if (node->n_body)

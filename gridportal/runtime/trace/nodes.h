@@ -12,6 +12,7 @@
 #define NO_COUNTS 4
 #define NO_ORDER 5
 
+#define NO_PLACE (-1)
 #define FEW 4 /* requests that a node has room for */
 
 struct node {
@@ -26,12 +27,14 @@ struct node {
     double *counts;
     double n, bytes, recv_bytes; /* executions; means */
     double gap, gap_m2, cpu, inside;
+    struct rounds *rounds; /* of a call in a loop, else none */
     int few[FEW];
     struct node *next_free;
 };
 
 struct nodes {
     struct node *free;
+    struct rounds *free_rounds;
     int level;
 };
 
@@ -39,11 +42,20 @@ struct nodes {
 struct node *call_node(struct nodes *nodes, const struct event *event);
 struct node *loop_node(struct nodes *nodes, struct node *const *body, int length);
 void discard(struct nodes *nodes, struct node *node);
-void merge(struct nodes *nodes, struct node *node, struct node *other); /* adds its executions, and discards it */
+/* Adds the executions of `other`, which are a round of a loop that is kept at `place` (NO_PLACE: is not), and discards it. */
+void merge(struct nodes *nodes, struct node *node, struct node *other, int place);
 void rehash(const struct nodes *nodes, struct node *node);
 void rehash_all(const struct nodes *nodes, struct node *node);
 int same_call(const struct nodes *nodes, const struct node *one, const struct node *other);
 int same_blocks(const struct nodes *nodes, struct node *const *one, struct node *const *other, int n);
+
+/* rounds.c: what calls computed in some rounds of the outermost loop around them */
+int place_of_round(int round); /* of the loop; NO_PLACE for most rounds */
+void keep_round(struct nodes *nodes, struct node *node, int place, double seconds); /* in the order of the rounds */
+void keep_first(struct nodes *nodes, struct node *node); /* what it and those in it have computed is round 0 */
+void forget_rounds(struct nodes *nodes, struct node *node);
+void write_round_numbers(FILE *file, int count);
+void write_rounds(FILE *file, const struct node *node, int count);
 #pragma GCC visibility pop
 
 #endif

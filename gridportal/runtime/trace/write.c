@@ -17,7 +17,7 @@ static void tag_field(FILE *file, const char *name, int tag)
         fprintf(file, ", \"%s\": %d", name, tag);
 }
 
-static void write_call(FILE *file, const struct node *node)
+static void write_call(FILE *file, const struct node *node, int rounds)
 {
     fprintf(file, "{\"call\": \"%s\", \"comm\": %d", call_names[node->kind], node->comm < 0 ? 0 : node->comm);
     rank_field(file, "peer", node->peer);
@@ -44,12 +44,15 @@ static void write_call(FILE *file, const struct node *node)
         fprintf(file, node->peers[i] < 0 ? "null" : "%d", node->peers[i]);
         fputs(i + 1 < node->n_peers ? "" : "]", file);
     }
-    fprintf(file, ", \"compute\": {\"n\": %.0f, \"mean\": %.6g, \"var\": %.6g, \"cpu\": %.6g}", node->n, node->gap,
+    fprintf(file, ", \"compute\": {\"n\": %.0f, \"mean\": %.6g, \"var\": %.6g, \"cpu\": %.6g", node->n, node->gap,
             node->gap_m2 / node->n, node->cpu > 0.0 ? node->cpu : 0.0);
-    fprintf(file, ", \"seconds\": {\"n\": %.0f, \"mean\": %.6g}}", node->n, node->inside);
+    if (rounds)
+        write_rounds(file, node, rounds);
+    fprintf(file, "}, \"seconds\": {\"n\": %.0f, \"mean\": %.6g}}", node->n, node->inside);
 }
 
-static void write_list(FILE *file, int level, struct node *const *nodes, int n)
+/* `rounds`: how often the outermost loop around it ran, 0 for none. */
+static void write_list(FILE *file, int level, struct node *const *nodes, int n, int rounds)
 {
     for (int i = 0; i < n; i++) {
         if (i)
@@ -57,11 +60,14 @@ static void write_list(FILE *file, int level, struct node *const *nodes, int n)
         if (level == NO_ORDER)
             fprintf(file, "{\"loop\": %.0f, \"body\": [", nodes[i]->n);
         if (nodes[i]->n_body) {
-            fprintf(file, "{\"loop\": %d, \"body\": [", nodes[i]->count);
-            write_list(file, level, nodes[i]->body, nodes[i]->n_body);
+            fprintf(file, "{\"loop\": %d", nodes[i]->count);
+            if (!rounds)
+                write_round_numbers(file, nodes[i]->count);
+            fputs(", \"body\": [", file);
+            write_list(file, level, nodes[i]->body, nodes[i]->n_body, rounds ? rounds : nodes[i]->count);
             fputs("]}", file);
         } else {
-            write_call(file, nodes[i]);
+            write_call(file, nodes[i], rounds);
         }
         if (level == NO_ORDER)
             fputs("]}", file);
@@ -76,7 +82,7 @@ void write_body(FILE *file, struct fold *const *folds, int n)
     for (int i = 0; i < n; i++) {
         if (written && folds[i]->n_list)
             fputs(", ", file);
-        write_list(file, folds[i]->nodes.level, folds[i]->list, folds[i]->n_list);
+        write_list(file, folds[i]->nodes.level, folds[i]->list, folds[i]->n_list, 0);
         written |= folds[i]->n_list > 0;
     }
     fputc(']', file);

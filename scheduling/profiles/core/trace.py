@@ -10,10 +10,15 @@ controlled test bed. The library in gridportal/runtime/trace records it.
              "helped": s, "ready": s, "children": s, "pace": units/s, "touched": TOUCHED, "gpu": str,
              "threads": [calls of each, where several called]}
     TOUCHED {"n": gaps that were looked at, "bytes": mean, "cpu": mean s, "region": bytes, the mean by their cpu s}
-    NODE    {"loop": count >= 1, "body": [NODE]}  or  CALL
+    NODE    {"loop": count >= 1, "body": [NODE], "rounds": [number of a round, from 0]}  or  CALL
     CALL    {"call": "MPI_Send", "comm": ID, "compute": COMPUTE, "seconds": {"n", "mean"}, ...}
-    COMPUTE {"n": times, "mean": s, "var": s², "cpu": s}; n: how often the call ran in all, exact also where the count
-            of a loop is the rounded mean of several
+    COMPUTE {"n": times, "mean": s, "var": s², "cpu": s, "rounds": [s]}; n: how often the call ran in all, exact also
+            where the count of a loop is the rounded mean of several
+
+A loop that stands in no other has the numbers of some rounds in "rounds", rising, and each call in it, also in an inner
+loop, the mean of its cpu seconds in each of these, in their order, unless that was next to nothing. The recording
+library keeps up to eight blocks of eight rounds, spread over the run; which they are follows from how often the loop
+ran. Traces of before have none.
 
 What is left out is null, 0 or empty. A call has its classic name, also when the program used the large-count `_c` or
 the Fortran one. Sizes are bytes, a mean (not always whole) where executions that were folded differ by a little. Ranks

@@ -18,12 +18,15 @@ class Compute:
     """The program's own time between the end of the call before and this one: `n` times, `mean` s, `var` s².
 
     `cpu` is the mean of the calling thread's cpu seconds: the same work whatever else the machine did meanwhile.
+    `rounds`: the same of each round that the outermost loop around the call has kept; empty where nobody kept any, or
+    where it was next to nothing.
     """
 
     n: int = 0
     mean: float = 0.0
     var: float = 0.0
     cpu: float = 0.0
+    rounds: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`body`, `count` times in a row."""
+    """`body`, `count` times in a row. `rounds`: the numbers from 0 of those whose cpu seconds were kept; an outermost
+    loop's own."""
 
     count: int
     body: tuple[Node, ...]
+    rounds: tuple[int, ...] = ()
 
 
 Node = Call | Loop

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 from gridportal.base.errors import InputError
@@ -15,6 +16,8 @@ MAX_RANKS = 4096
 MAX_LOOP = 10**12
 MAX_SLOT = 10**7
 _MAX_DEPTH = 60
+#: A loop keeps at most so many rounds.
+MAX_ROUNDS = 1024
 #: Calls that say for each rank of their communicator how much.
 _COUNTED = re.compile(r"MPI_I?(gatherv|scatterv|allgatherv|alltoall[vw]|reduce_scatter)(_init)?", re.IGNORECASE)
 #: Of loops in each other, and of any figure: sums of such numbers are still numbers.
@@ -78,24 +81,29 @@ class _Reader:
             gpu=str(entry.get("gpu", "")),
         )
 
-    def body(self, raw: Any, where: str, depth: int, times: int = 1) -> tuple[Node, ...]:
+    def body(self, raw: Any, where: str, depth: int, times: int = 1, kept: int = 0) -> tuple[Node, ...]:
+        """`kept`: how many rounds the outermost loop around it has kept."""
         if depth > _MAX_DEPTH:
             raise InputError(where, "a deeper loop", f"at most {_MAX_DEPTH} loops in each other")
-        return tuple(self.node(node, f"{where}[{index}]", depth, times) for index, node in enumerate(_list(raw, where)))
+        return tuple(
+            self.node(node, f"{where}[{index}]", depth, times, kept) for index, node in enumerate(_list(raw, where))
+        )
 
-    def node(self, raw: Any, where: str, depth: int, times: int) -> Node:
+    def node(self, raw: Any, where: str, depth: int, times: int, kept: int) -> Node:
         entry = _object(raw, where)
         if "loop" in entry:
             count = _whole(entry["loop"], f"{where}.loop", 1, MAX_LOOP)
             if times * count > _MAX_TIMES:
                 raise InputError(f"{where}.loop", count, f"loops in each other that run {_MAX_TIMES:.0e} times at most")
-            return Loop(count, self.body(entry.get("body"), f"{where}.body", depth + 1, times * count))
+            rounds = _rounds(entry.get("rounds", []), count, depth, f"{where}.rounds")
+            kept = kept if depth else len(rounds)
+            return Loop(count, self.body(entry.get("body"), f"{where}.body", depth + 1, times * count, kept), rounds)
         name = entry.get("call")
         if not isinstance(name, str) or not name.startswith("MPI_") or name == "MPI_":
             raise InputError(f"{where}.call", name, "the name of an MPI function, or a loop")
-        return self.call(name, entry, where)
+        return self.call(name, entry, where, kept)
 
-    def call(self, name: str, entry: Mapping[str, Any], where: str) -> Call:
+    def call(self, name: str, entry: Mapping[str, Any], where: str, kept: int) -> Call:
         newcomm = entry.get("newcomm")
         request = entry.get("request")
         comm = _known(entry.get("comm", "0"), f"{where}.comm", self.comms)
@@ -114,7 +122,7 @@ class _Reader:
             newcomm=None if newcomm is None else _known(newcomm, f"{where}.newcomm", self.comms),
             request=None if request is None else _whole(request, f"{where}.request", 0, MAX_SLOT),
             requests=_slots(entry.get("requests", []), f"{where}.requests"),
-            compute=_compute(entry.get("compute", {}), f"{where}.compute"),
+            compute=_compute(entry.get("compute", {}), f"{where}.compute", kept),
             seconds=_inside(entry.get("seconds", {}), f"{where}.seconds"),
         )
 
@@ -168,7 +176,8 @@ _DEFAULT = Call("MPI_")
 
 def _node(node: Node) -> dict[str, object]:
     if isinstance(node, Loop):
-        return {"loop": node.count, "body": [_node(inner) for inner in node.body]}
+        kept = {"rounds": list(node.rounds)} if node.rounds else {}
+        return {"loop": node.count, **kept, "body": [_node(inner) for inner in node.body]}
     entry: dict[str, object] = {}
     for field in fields(Call):
         value = getattr(node, field.name)
@@ -179,8 +188,9 @@ def _node(node: Node) -> dict[str, object]:
     return entry
 
 
-def _figures(value: Compute | Inside | Touched) -> dict[str, float]:
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+def _figures(value: Compute | Inside | Touched) -> dict[str, float | list[float]]:
+    figures = {field.name: getattr(value, field.name) for field in fields(value) if field.name != "rounds"}
+    return {**figures, "rounds": list(value.rounds)} if isinstance(value, Compute) and value.rounds else figures
 
 
 def _comms(raw: Any, ranks: int) -> dict[str, tuple[int, ...]]:
@@ -200,10 +210,31 @@ def _known(name: Any, where: str, comms: Mapping[str, tuple[int, ...]]) -> str:
     return str(name)
 
 
-def _compute(raw: Any, where: str) -> Compute:
+def _compute(raw: Any, where: str, kept: int = 0) -> Compute:
     entry = _object(raw, where)
-    figures = (_number(entry.get(name, 0.0), f"{where}.{name}") for name in ("mean", "var", "cpu"))
-    return Compute(_whole(entry.get("n", 0), f"{where}.n", 0, MAX_LOOP), *figures)
+    mean, var, cpu = (_number(entry.get(name, 0.0), f"{where}.{name}") for name in ("mean", "var", "cpu"))
+    rounds = _list(entry.get("rounds", []), f"{where}.rounds")
+    if len(rounds) not in (0, kept):
+        raise InputError(f"{where}.rounds", f"{len(rounds)} numbers", _as_kept(kept))
+    each = tuple(_number(seconds, f"{where}.rounds[{place}]") for place, seconds in enumerate(rounds))
+    return Compute(_whole(entry.get("n", 0), f"{where}.n", 0, MAX_LOOP), mean, var, cpu, each)
+
+
+def _as_kept(kept: int) -> str:
+    return f"{kept} numbers, one for each round that its outermost loop has kept" if kept else "none: no round was kept"
+
+
+def _rounds(raw: Any, count: int, depth: int, where: str) -> tuple[int, ...]:
+    """The numbers of the rounds that a loop has kept."""
+    numbers = _list(raw, where)
+    if depth and numbers:
+        raise InputError(where, f"{len(numbers)} numbers", "none: only a loop that stands in no other keeps rounds")
+    if len(numbers) > MAX_ROUNDS:
+        raise InputError(where, f"{len(numbers)} numbers", f"at most {MAX_ROUNDS:,} rounds")
+    rounds = tuple(_whole(number, where, 0, count - 1) for number in numbers)
+    if any(later <= earlier for earlier, later in pairwise(rounds)):
+        raise InputError(where, numbers, "numbers of rounds, each higher than the one before")
+    return rounds
 
 
 def _touched(raw: Any, where: str) -> Touched:

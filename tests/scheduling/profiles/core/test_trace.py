@@ -90,6 +90,9 @@ def test_a_wrong_head_is_named(change: dict[str, Any], where: str) -> None:
         ({"call": "MPI_Send", "seconds": {"n": 1, "mean": 1e300}}, "seconds.mean"),
         ({"call": "MPI_Alltoallv", "counts": [1, 2]}, "counts"),
         ({"call": "MPI_"}, "call"),
+        ({"call": "MPI_Send", "compute": {"rounds": 5}}, "compute.rounds"),
+        ({"call": "MPI_Send", "compute": {"rounds": [0.1]}}, "compute.rounds"),
+        ({"loop": 2, "rounds": [0], "body": []}, "rounds"),
         (7, ""),
     ],
 )
@@ -99,6 +102,45 @@ def test_a_wrong_call_is_named_with_its_place(node: Any, where: str) -> None:
     with pytest.raises(InputError) as error:
         trace.parse(document)
     assert error.value.field == "processes[1].body[0].body[1]" + (f".{where}" if where else "")
+
+
+KEPT = {"call": "MPI_Send", "compute": {"cpu": 0.2, "rounds": [0.1, 0.3]}}
+
+
+def with_rounds(loop: Any) -> Any:
+    document = copy.deepcopy(trace.dump(whole([(), (), ()])))
+    document["processes"][1]["body"] = [loop]
+    return document
+
+
+def test_kept_rounds_are_read_and_written_also_in_inner_loops() -> None:
+    loop = {"loop": 9, "rounds": [0, 8], "body": [KEPT, {"loop": 3, "body": [KEPT, {"call": "MPI_Recv"}]}]}
+    found = trace.parse(with_rounds(loop))
+    outer = found.processes[1].body[0]
+    assert isinstance(outer, Loop)
+    assert outer.rounds == (0, 8)
+    assert [call.compute.rounds for call, _ in trace.weighted(outer.body)] == [(0.1, 0.3), (0.1, 0.3), ()]
+    assert trace.parse(trace.dump(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("loop", "where", "accepted"),
+    [
+        ({"rounds": {}}, "rounds", "a list"),
+        ({"rounds": [0, 9]}, "rounds", "a whole number from 0 to 8"),
+        ({"rounds": [0, 1.5]}, "rounds", "a whole number from 0 to 8"),
+        ({"rounds": [3, 3]}, "rounds", "each higher than the one before"),
+        ({"loop": 2000, "rounds": list(range(1025))}, "rounds", "at most 1,024 rounds"),
+        ({"rounds": [4]}, "body[0].compute.rounds", "1 numbers, one for each round"),
+        ({"rounds": []}, "body[0].compute.rounds", "none: no round was kept"),
+        ({"body": [{"call": "MPI_Send", "compute": {"rounds": [1, -1]}}]}, "body[0].compute.rounds[1]", "from 0"),
+    ],
+)
+def test_wrong_kept_rounds_are_refused_in_one_sentence(loop: Any, where: str, accepted: str) -> None:
+    with pytest.raises(InputError) as error:
+        trace.parse(with_rounds({"loop": 9, "rounds": [0, 8], "body": [KEPT], **loop}))
+    assert error.value.field == f"processes[1].body[0].{where}"
+    assert accepted in str(error.value)
 
 
 def file(rank: int, body: list[Any], comms: list[list[int]]) -> dict[str, Any]:

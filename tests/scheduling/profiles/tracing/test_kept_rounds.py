@@ -1,0 +1,75 @@
+"""The recording library keeps what some rounds of a loop computed, on all ranks the same rounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scheduling.profiles.core.trace import Call, Loop, Trace
+from tests.scheduling.profiles.tracing.conftest import MPICH, Traced
+from tests.scheduling.profiles.tracing.test_library import compiled
+
+RANKS = 3
+BLOCK = 8
+#: How often the loop runs, and how many blocks lie between those that are kept then.
+STRIDES = {5: 1, 64: 1, 65: 2, 130: 4, 300: 8}
+
+
+def kept(rounds: int) -> tuple[int, ...]:
+    stride = STRIDES[rounds]
+    return tuple(number for number in range(rounds) if number // BLOCK % stride == 0)
+
+
+def loops(found: Trace) -> list[Loop]:
+    """The loop of each rank."""
+    of_ranks = [[node for node in process.body if isinstance(node, Loop)] for process in found.processes]
+    assert all(len(nodes) == 1 for nodes in of_ranks)
+    return [nodes[0] for nodes in of_ranks]
+
+
+def calls(found: Trace, name: str) -> list[Call]:
+    """That call of each rank's loop, which may stand in an inner one."""
+    return [
+        next(
+            each
+            for node in loop.body
+            for each in (node.body if isinstance(node, Loop) else (node,))
+            if isinstance(each, Call) and each.call == name
+        )
+        for loop in loops(found)
+    ]
+
+
+def run(traced: Traced, mpicc: str, folder: Path, rounds: int, inner: int) -> tuple[Trace, list[list[float]]]:
+    """A trace of turns.c, and the cpu seconds that the ranks themselves have counted in each round."""
+    found = traced(mpicc, RANKS, compiled(mpicc, "turns.c", folder / "turns"), str(rounds), "1", str(inner))
+    return found, [[float(line) for line in (folder / str(rank)).read_text().split()] for rank in range(RANKS)]
+
+
+@pytest.mark.in_turn("mpicc")
+@pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
+@pytest.mark.parametrize("rounds", STRIDES)
+def test_kept_rounds_are_what_the_program_did(traced: Traced, tmp_path: Path, mpicc: str, rounds: int) -> None:
+    """But for what the library and MPI's end take between two looks at the clock."""
+    found, counted = run(traced, mpicc, tmp_path, rounds, 0)
+    for rank, (loop, call) in enumerate(zip(loops(found), calls(found, "MPI_Allreduce"), strict=True)):
+        assert loop.count == rounds
+        assert loop.rounds == kept(rounds)
+        expected = [counted[rank][number] for number in loop.rounds]
+        assert call.compute.rounds == pytest.approx(expected, rel=0.1, abs=3e-4)
+
+
+@pytest.mark.in_turn("mpicc")
+@pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
+def test_calls_of_an_inner_loop_have_their_mean_of_each_round(traced: Traced, tmp_path: Path, mpicc: str) -> None:
+    """The work of a round stands before the first call. Those of the inner loop after it had next to nothing to do:
+    they say so, or nothing."""
+    found, counted = run(traced, mpicc, tmp_path, 130, 3)
+    first, inner = calls(found, "MPI_Allreduce"), calls(found, "MPI_Barrier")
+    for rank, loop in enumerate(loops(found)):
+        expected = [counted[rank][number] for number in loop.rounds]
+        assert first[rank].compute.rounds == pytest.approx(expected, rel=0.1, abs=3e-4)
+        assert inner[rank].compute.n == 3 * 130
+        assert len(inner[rank].compute.rounds) in (0, len(loop.rounds))
+        assert sum(inner[rank].compute.rounds) < 0.1 * sum(first[rank].compute.rounds)
