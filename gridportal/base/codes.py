@@ -274,6 +274,8 @@ class Code(StrEnum):
     NODE_BUSY = "node_busy", "job"
     NODE_CLOSED = "node_closed", "error"
     NODE_LACKS = "node_lacks", "condition", "label", "has"
+    NODE_LACKS_OPTION = "node_lacks_option", "option", "needed", "has"
+    NODE_LACKS_NOTHING = "node_lacks_nothing", "room", "ranks"
     NODE_LOW_CPU = "node_low_cpu", "cpu", "min_cpu"
     NODE_APART = "node_apart", "place_of", "pair"
     NODE_SLOWER = "node_slower", "place_of", "pair", "bandwidth", "best"

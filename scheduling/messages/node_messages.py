@@ -52,6 +52,18 @@ def _(condition: str, label: str, has: str | None) -> str:
     return f"{condition} was asked for; it has {f'no label {label}' if has is None else f'{label}={has}'}"
 
 
+@says(Code.NODE_LACKS_OPTION)
+def _(option: str, needed: str, has: str) -> str:
+    return f"{option} {needed} was asked for; it has {has or 'none'}"
+
+
+@says(Code.NODE_LACKS_NOTHING)
+def _(room: int, ranks: int) -> str:
+    if room < ranks:
+        return f"nothing, but all such nodes together have room for {room} of {nodes(ranks, 'rank')}"
+    return "nothing by itself, but no group with it is all that the job asks for"
+
+
 @says(Code.NODE_LOW_CPU)
 def _(cpu: float, min_cpu: float) -> str:
     return f"{share_text(cpu)} of its processor are free, {share_text(min_cpu)} were asked for"
@@ -137,6 +149,8 @@ KINDS = {
     Code.NODE_NOT_NAMED: "not among the nodes that were named",
     Code.NODE_BUSY: "in use",
     Code.NODE_CLOSED: "closed, or not what the options ask for",
+    Code.NODE_LACKS_OPTION: "too small, or not what the options ask for",
+    Code.NODE_LACKS_NOTHING: "fit by themselves",
     Code.NODE_LOW_CPU: "too little processor free",
     Code.NODE_APART: "no path to the group",
     Code.NODE_SLOWER: "slower than the slowest pair of the group",

@@ -17,6 +17,7 @@ from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import WordedSerializer, valid_data
+from scheduling.jobs.core.explanation import Explanation, NodeReason, ReasonCount
 from scheduling.messages import message
 from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.core.move_progress import MoveStage, StageProgress, StageState
@@ -80,15 +81,49 @@ class StageSerializer(serializers.Serializer[StageProgress]):
     predicted = serializers.FloatField(allow_null=True)
 
 
+class NodeLackSerializer(serializers.Serializer[NodeReason]):
+    """A node, and what it lacked: the code with its facts, and in words."""
+
+    node = serializers.CharField()
+    code = serializers.CharField(source="reason.code.value")
+    facts = serializers.JSONField(source="reason.facts")
+    reason = serializers.SerializerMethodField()
+
+    def get_reason(self, row: NodeReason) -> str:
+        """What it lacked, in words."""
+        return message(row.reason)
+
+
+class LackCountSerializer(serializers.Serializer[ReasonCount]):
+    """How many nodes lacked the same kind of thing, and in words what one of them lacked."""
+
+    nodes = serializers.IntegerField()
+    code = serializers.CharField(source="reason.code.value")
+    reason = serializers.SerializerMethodField()
+
+    def get_reason(self, row: ReasonCount) -> str:
+        """What one of them lacked, in words."""
+        return message(row.reason)
+
+
+class LackingSerializer(serializers.Serializer[Explanation]):
+    """What other nodes lacked where none could take the job: counts of all nodes, and the first of them by name."""
+
+    counts = LackCountSerializer(many=True)
+    nodes = NodeLackSerializer(many=True)
+
+
 class DecisionDetailSerializer(DecisionSerializer):
-    """The same with its steps, how far its move is, and in `difference` what differs between both node sets."""
+    """The same with its steps, how far its move is, in `difference` what differs between both node sets, and in
+    `lacking` what other nodes lacked where none could take the job."""
 
     events = DecisionEventSerializer(many=True)
     progress = serializers.SerializerMethodField()
     difference = serializers.SerializerMethodField()
+    lacking = LackingSerializer(source="what_nodes_lack", read_only=True)
 
     class Meta(DecisionSerializer.Meta):
-        fields = (*DecisionSerializer.Meta.fields, "difference", "events", "progress")
+        fields = (*DecisionSerializer.Meta.fields, "difference", "lacking", "events", "progress")
         read_only_fields = fields
 
     def get_difference(self, row: MoveDecision) -> str:

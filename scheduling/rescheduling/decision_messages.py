@@ -112,7 +112,7 @@ def _portal_for(actor: str) -> str:
 def title(decision: MoveDecision) -> str:
     """`Proposal 9: move job 12 from n1 n2 to n3 n4`."""
     kind = "Proposal" if decision.state == DecisionState.PROPOSED else "Decision"
-    if not decision.nodes or decision.verdict == Verdict.NO_NODES:
+    if not decision.nodes or decision.verdict in (Verdict.NO_NODES, Verdict.NO_PREDICTION):
         return f"{kind} {decision.pk}: job {decision.job_id} on {in_short(decision.nodes_now)}"
     return (
         f"{kind} {decision.pk}: move job {decision.job_id} from {in_short(decision.nodes_now)} "
@@ -143,9 +143,10 @@ def finding(decision: MoveDecision) -> str:
             f"The job still takes {duration(decision.ret_current)}, and the move alone {duration(decision.cost)}: "
             "it is too late."
         )
-    if decision.verdict == Verdict.NO_NODES and decision.nodes:
+    if decision.verdict == Verdict.NO_PREDICTION:
         return (
-            f"{in_short(decision.nodes)} could take the job, but nobody can predict how long it would still take there."
+            f"{in_short(decision.nodes)} could take the job, but nobody can predict how long it would still take "
+            "there: no performance model says."
         )
     until = f" It may be asked again at {decision.verdict_until:%H:%M:%S} UTC." if decision.verdict_until else ""
     return _STAYS[Verdict(decision.verdict)] + until

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.core.candidates import CandidateGroup
+from scheduling.jobs.core.explanation import Explanation
 from scheduling.jobs.job_fields import ReasonField
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.core.decision_states import DECISION_LIFE, OPEN_DECISIONS, DecisionState, Policy
@@ -101,6 +102,9 @@ class MoveDecision(models.Model):
     average = models.FloatField(null=True, blank=True, help_text="The ratio of actual to promised so far.")
     measured_at = models.DateTimeField(null=True, blank=True, help_text="When the newest figures were measured.")
     groups = models.JSONField(default=dict, blank=True, help_text="Both node sets and their pairs: now, there.")
+    lacking = models.JSONField(
+        default=dict, blank=True, help_text="What other nodes lack, where none can take the job."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True, blank=True)
     by = models.CharField(max_length=150, blank=True)
@@ -159,6 +163,11 @@ class MoveDecision(models.Model):
     def costs_by_kind(self) -> dict[str, MoveCost]:
         """The cost by each kind. Raises InputError for a row that cannot be read."""
         return {kind: MoveCost.read(document) for kind, document in self.costs.items()}
+
+    @property
+    def what_nodes_lack(self) -> Explanation:
+        """What each other node lacked; empty where some could take the job."""
+        return Explanation.read(self.lacking)
 
     @property
     def group_now(self) -> CandidateGroup:

@@ -187,10 +187,10 @@ def _choose(
     job = row.job
     snapshot = PlacementSnapshot(job.cluster, max_age)
     begun = time.perf_counter()
-    spec, pattern = _spec(row)
+    spec, pattern = spec_of(row)
     asked = replace(question(spec, pattern), time_budget=settings.PORTAL.time_budget)
     own = row.source.placement.nodes
-    seen = _occupancy(job, spec, own, planned)
+    seen = occupancy_without(job, spec, own, planned)
     seen.unfit.update(dict.fromkeys(own, "") if elsewhere else {})
     status = snapshot.status_for(job.requirements)
     if row.source.state == RunState.RUNNING:
@@ -219,7 +219,7 @@ def _answer(
     return matched
 
 
-def _spec(row: Continuation) -> tuple[JobSpec, Pattern | None]:
+def spec_of(row: Continuation) -> tuple[JobSpec, Pattern | None]:
     """What the job asked for, on the ranks and nodes where it goes on. Raises InputError."""
     job, spec = row.job, JobSpec.from_row(row.job)
     if row.ranks != job.ranks:
@@ -289,7 +289,7 @@ def _without_ranks(topology: Topology, own: Sequence[str], processors: Mapping[s
     return replace(topology, nodes=tuple(nodes))
 
 
-def _occupancy(job: Job, spec: JobSpec, own: list[str], planned: Sequence[PlannedMove]) -> Occupancy:
+def occupancy_without(job: Job, spec: JobSpec, own: list[str], planned: Sequence[PlannedMove]) -> Occupancy:
     """Who has which nodes, but for this job, which leaves its own; `planned` moves count as made."""
     book = rooms.ledger(job.cluster)
     book.drop(job.pk)

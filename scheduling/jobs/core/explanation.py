@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +75,11 @@ class Explanation:
         kept = everyone if len(everyone) <= most else ()
         return cls(tuple(_counted(everyone)), kept, next_link)
 
+    @classmethod
+    def some_of(cls, nodes: Sequence[NodeReason], most: int) -> Explanation:
+        """The same with the first `most` nodes by name, and the counts of all."""
+        return cls(tuple(_counted(nodes)), tuple(nodes[:most]))
+
     @property
     def left(self) -> int:
         """How many nodes were not taken."""
@@ -107,7 +112,7 @@ def _counted(reasons: Iterable[NodeReason]) -> list[ReasonCount]:
     number: Counter[tuple[str, str]] = Counter()
     example: dict[tuple[str, str], Reason] = {}
     for each in reasons:
-        kind = each.reason.code.value, str(each.reason.facts.get("condition", ""))
+        kind = each.reason.code.value, str(each.reason.facts.get("condition") or each.reason.facts.get("option", ""))
         number[kind] += 1
         example.setdefault(kind, each.reason)
     return [ReasonCount(example[kind], count) for kind, count in number.most_common()]

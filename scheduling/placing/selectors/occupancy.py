@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -29,22 +29,34 @@ from scheduling.jobs.models import Job
 from scheduling.jobs.selectors import befores_of, waiting_reason
 from scheduling.maintenance import selectors as maintenance
 from scheduling.placing.core.expected_ends import EndsOf, EndSource, ExpectedEnd, last_end
-from scheduling.placing.core.room import FreeRoom, Ledger, Size
+from scheduling.placing.core.room import FreeRoom, Ledger, NodeRoom, Size
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.rooms import free_room, holders, ledger, rooms_of
+
+_MB = 2**20
+
+
+class Missing(NamedTuple):
+    """What a node lacks: the option or resource, how much or which was asked for, and what it has."""
+
+    option: str
+    needed: str
+    has: str
 
 
 @dataclass(frozen=True)
 class Occupancy:
     """Which compute nodes a job cannot have now. `unfit`: closed, or not what it asks for, with the reason; `taken`: by
     which of the portal's jobs, so that no rank of this one fits; `busy`: by others, and when they are free at the
-    latest. slots: how many of its ranks fit on each node if nobody was there; free: how many do now."""
+    latest. slots: how many of its ranks fit on each node if nobody was there; free: how many do now. missing:
+    what nodes lack that are not what it asks for."""
 
     unfit: dict[str, str]
     taken: dict[str, int]
     busy: dict[str, datetime | None]
     slots: dict[str, int] = field(default_factory=dict)
     free: dict[str, int] = field(default_factory=dict)
+    missing: dict[str, Missing] = field(default_factory=dict)
 
     @property
     def occupied(self) -> frozenset[str]:
@@ -97,31 +109,51 @@ def occupancy(
     kept = others_reserved(offers, options.reservation, timezone.now().timestamp(), seconds)
     kept |= maintenance.kept(cluster, [node.name for node in states], timezone.now(), seconds)
     slots = {node.name: book.slots(node.name, ranks, empty=True) for node in states}
-    unfit = {}
+    too_small = rooms_of(cluster, [node for node in states if not slots[node.name]])
+    unfit, missing = dict[str, str](), dict[str, Missing]()
     for node in states:
         in_reservation = None if reserved is None else node.name in reserved
         if node.closed or node.name in kept:
             unfit[node.name] = node.closed or kept[node.name]
-        elif not slots[node.name] or (node.facts and not _fits(node.facts, options, in_reservation)):
-            unfit[node.name] = ""
+        elif room := too_small.get(node.name):
+            unfit[node.name], missing[node.name] = "", _lacks_room(room, ranks)
+        elif lacks := _lacks(node.facts, options, in_reservation):
+            unfit[node.name], missing[node.name] = "", lacks
     busy = {node.name: node.free_at for node in states if node.busy and node.name not in unfit}
-    seen = Occupancy(unfit, {}, busy, slots, dict(slots))
+    seen = Occupancy(unfit, {}, busy, slots, dict(slots), missing)
     seen.look_again(slots if book.shared else book.taken, book, ranks, exclusive=wanted.exclusive)
     return seen
 
 
-def _fits(facts: Mapping[str, Any], asked: ClusterOptions, reserved: bool | None) -> bool:
-    """Whether a node is what the options ask for. `reserved`: whether it is in the reservation asked for, if any."""
-    if asked.partition and asked.partition not in facts.get("partitions", []):
-        return False
+def _lacks_room(room: NodeRoom, asked: RankRequest) -> Missing:
+    """What not even one rank has enough of on a node."""
+    if room.cpus is not None and room.cpus < asked.cpus_per_rank:
+        return Missing("cpus", str(asked.cpus_per_rank), str(room.cpus))
+    if room.memory is not None and room.memory < (asked.memory_per_rank or 0):
+        return Missing("memory in MB", str(asked.memory_per_rank), str(room.memory))
+    if asked.gres_per_rank:
+        return Missing("gres", asked.gres_per_rank, ", ".join(room.gres or ()))
+    return Missing("room for ranks", str(asked.ranks_per_node or 1), "")
+
+
+def _lacks(facts: Mapping[str, Any], asked: ClusterOptions, reserved: bool | None) -> Missing | None:
+    """The first option that a node is not what it asks for; None also where nothing is known of it. `reserved`: whether
+    it is in the reservation asked for, if any."""
+    if not facts:
+        return None
+    partitions, gres = facts.get("partitions", []), str(facts.get("gres", ""))
+    if asked.partition and asked.partition not in partitions:
+        return Missing("partition", asked.partition, ", ".join(partitions))
     if reserved is False or (reserved is None and facts.get("reserved")):
-        return False
+        return Missing("reservation", asked.reservation, str(facts.get("reserved") or ""))
     needed = features(asked.constraint) if asked.constraint else frozenset()
     if needed and not needed <= set(facts.get("features", [])):
-        return False
-    if not gres_names(asked.gres) <= gres_names(str(facts.get("gres", ""))):
-        return False
-    return not (asked.memory and facts.get("memory") and asked.memory > facts["memory"])
+        return Missing("features", asked.constraint, ", ".join(facts.get("features", [])))
+    if not gres_names(asked.gres) <= gres_names(gres):
+        return Missing("gres", asked.gres, gres)
+    if asked.memory and facts.get("memory") and asked.memory > facts["memory"]:
+        return Missing("memory in MB", str(asked.memory // _MB), str(facts["memory"] // _MB))
+    return None
 
 
 def ends_by_limits(jobs: Iterable[int]) -> dict[int, ExpectedEnd]:

@@ -30,6 +30,7 @@ class Verdict(StrEnum):
 
     MOVE = "move"
     NO_NODES = "no_nodes"
+    NO_PREDICTION = "no_prediction"
     NO_FORECAST = "no_forecast"
     TOO_LATE = "too_late"
     TOO_LITTLE_GAIN = "too_little_gain"
@@ -81,7 +82,8 @@ class MoveHistory:
 
 @dataclass(frozen=True, slots=True)
 class MoveFigures:
-    """Seconds: ret_current None where nobody can foretell the rest; ret_new None where no nodes can take the job."""
+    """Seconds: ret_current None where nobody can foretell the rest; ret_new None where no nodes can take the job, or
+    where `nodes` can and nobody can foretell the rest there."""
 
     ret_current: float | None
     ret_new: float | None
@@ -135,7 +137,8 @@ def weigh(
     """Weigh one move. `now` in the time of the site.
 
     Figures first: that a move would not pay is a better answer than that it may not be made now. Whom an operator asks
-    to move, moves without a threshold, cooldowns, caps and windows; but not where no nodes can take it.
+    to move, moves without a threshold, cooldowns, caps and windows; but not where no nodes can
+    take it, or nobody can predict what it takes there.
 
     >>> from scheduling.rescheduling.core.move_cost import worst_case
     >>> figures = MoveFigures(ret_current=1200.0, ret_new=200.0, nodes=("n1",))
@@ -154,7 +157,7 @@ def weigh(
 
 def _by_figures(figures: MoveFigures, cost: MoveCost, gain: float | None, threshold: float, mode: MoveMode) -> Verdict:
     if figures.ret_new is None:
-        return Verdict.NO_NODES
+        return Verdict.NO_PREDICTION if figures.nodes else Verdict.NO_NODES
     if mode is MoveMode.OPERATOR:
         return Verdict.MOVE
     if figures.ret_current is None:

@@ -17,6 +17,7 @@ from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, GridPortalError, InputError
 from scheduling.checkpoints.services import requesting
+from scheduling.checkpoints.services.nodes_lacking import nodes_lacking
 from scheduling.checkpoints.services.reserving import PlannedMove, choose_elsewhere
 from scheduling.contracts.core.outlook import Outlook
 from scheduling.contracts.models import Contract
@@ -91,7 +92,10 @@ def weighed(
     cost, rules = there.costs[CostKind(policy.cost_kind)], _rules(policy)
     history = _with_planned(selectors.history(job, now), planned, now)
     weighing = weigh(figures, cost, rules, history, timezone.localtime(now), mode)
-    return weighing, _row(run, mode, now, contract, view, there)
+    decision = _row(run, mode, now, contract, view, there)
+    if there.choice is None:
+        decision.lacking = nodes_lacking(run, planned).document()
+    return weighing, decision
 
 
 def keep(decision: MoveDecision, actor: User | None = None) -> MoveDecision:

@@ -37,6 +37,7 @@ def decision_context(request: HttpRequest, decision: MoveDecision) -> dict[str, 
         **decision_summary(request, decision),
         **_why_now(decision),
         **_places(decision),
+        "lacking": decision.what_nodes_lack,
         "over": MoveDecision.life.is_final(decision.state),
         "events": decision_messages.steps(decision),
         "progress": selectors.progress_of(decision, timezone.now()),
@@ -149,7 +150,8 @@ def _work(decision: MoveDecision, story: ContractStory, rows: Sequence[JudgedRep
         facts.append(("Ratio, average of all phases", f"{decision.average:.2f}"))
     if rows:
         latest = rows[-_LATEST:]
-        facts.append((f"Ratio, latest {len(latest)}", f"{fmean(row.seconds / row.promised for row in latest):.2f}"))
+        reports = f"latest {len(latest)} of {ratio_chart.phase_name(story)}"
+        facts.append((f"Ratio, {reports}", f"{fmean(row.seconds / row.promised for row in latest):.2f}"))
         quiet = decision.created_at.timestamp() - rows[-1].at
         facts.append(("Last report", f"{duration(max(0.0, quiet))} before"))
     return facts

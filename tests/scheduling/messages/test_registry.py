@@ -23,6 +23,8 @@ FACTS: dict[str, Any] = {
     "begin": "2026-11-01",
     "until": "2026-12-01",
     "needed": 4,
+    "option": "partition",
+    "room": 1,
     "free": 2,
     "total": 10,
     "holders": [12, 13],

@@ -150,10 +150,15 @@ def test_whoever_owns_jobs_sees_their_moves_and_no_others(client_as, people, mak
 def test_nodes_that_were_only_compared_are_not_told_as_where_it_goes(
     client_as: Any, make_job: Any, people: Any
 ) -> None:
-    row = propose(make_job(people["user"], "running"), state="declined", verdict="no_nodes", gain=None, ret_new=None)
+    row = propose(
+        make_job(people["user"], "running"), state="declined", verdict="no_prediction", gain=None, ret_new=None
+    )
     page = words(client_as("operator").get(row.get_absolute_url()))
     assert f"Decision {row.pk}: job {row.job_id} on n1 n2" in page
-    assert "n3 n4 could take the job, but nobody can predict how long it would still take there." in page
+    assert (
+        "n3 n4 could take the job, but nobody can predict how long it would still take there: "
+        "no performance model says." in page
+    )
     assert "Compared with" in page
     assert "Would go to" not in page
     assert "No other nodes can take the job" not in page

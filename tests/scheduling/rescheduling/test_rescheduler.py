@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent
 from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.reasons import Code
 from scheduling.checkpoints.services.requesting import stop_and_continue
 from scheduling.contracts.models import Contract, ContractCall
 from scheduling.contracts.services.tending import tend_contracts
@@ -224,7 +225,11 @@ def test_nodes_that_become_free_are_offered_to_whoever_gains(
     other = stoppable.running(submit)
     job = slow_job()
     reschedule()
-    assert decision_of(job).verdict == "no_nodes"
+    declined = decision_of(job)
+    assert (declined.verdict, declined.nodes) == ("no_nodes", [])
+    lacking = declined.what_nodes_lack
+    assert {each.node for each in lacking.nodes} == {f"n{at}" for at in range(1, 5)} - set(declined.nodes_now)
+    assert {(each.reason.code, each.reason.facts["job"]) for each in lacking.nodes} == {(Code.NODE_BUSY, other.pk)}
     MoveDecision.objects.all().delete()
     reschedule()
     stoppable.end_well(other, fake_grid)

@@ -52,6 +52,11 @@ def _unfit(node: Node, request: Request, excluded: Mapping[str, Reason]) -> Reas
     """By what the job asks of every node it may not be used; in the order of `usable_nodes`."""
     if node.id in request.excluded:
         return excluded.get(node.id) or Reason.of(Code.NODE_EXCLUDED)
+    return unmet(node, request)
+
+
+def unmet(node: Node, request: Request) -> Reason | None:
+    """What the job asks of every node and this one has not: the first label or the free processor; None: nothing."""
     for label, condition in of_nodes(request):
         if not meets_all(node, [(label, condition)]):
             return lacks(node, label, condition)

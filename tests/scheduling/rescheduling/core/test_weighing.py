@@ -57,6 +57,8 @@ def test_the_worst_case_refuses_what_the_predicted_cost_allows() -> None:
     ("figures", "verdict"),
     [
         (MoveFigures(6000.0, None), Verdict.NO_NODES),
+        (MoveFigures(6000.0, None, ("n3", "n4")), Verdict.NO_PREDICTION),
+        (MoveFigures(None, None, ("n3", "n4")), Verdict.NO_PREDICTION),
         (MoveFigures(None, 1000.0), Verdict.NO_FORECAST),
         (MoveFigures(899.0, 0.0), Verdict.TOO_LATE),
         (MoveFigures(0.0, 0.0), Verdict.TOO_LATE),
