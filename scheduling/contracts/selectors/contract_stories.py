@@ -14,7 +14,7 @@ from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.core.monitor_state import Adjustment, MonitorState
 from scheduling.contracts.core.outlook import Outlook, Standing
 from scheduling.contracts.models import Contract, ContractCall
-from scheduling.contracts.selectors.promises import standing_of, view_of
+from scheduling.contracts.selectors.promises import silent_for, standing_of, view_of
 from scheduling.performance.core.phase_prediction import PhasePrediction, Prediction
 from scheduling.runs.phase_models import PhaseReport
 
@@ -84,7 +84,7 @@ def story_of(contract: Contract, now: datetime | None = None) -> ContractStory:
         given=contract.limits,
         limits=state.limits,
         average=state.average,
-        quiet=max(0.0, now.timestamp() - state.last_at),
+        quiet=silent_for(contract, state, now),
         view=view_of(contract, now),
         rows=rows,
         main_phase=main.phase if main else "",

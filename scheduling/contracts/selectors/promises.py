@@ -124,9 +124,13 @@ def standing_of(contract: Contract, now: datetime) -> Standing:
     promised, state = contract.prediction, contract.monitor_state
     if promised is None:
         return Standing.WAITING
+    return standing(promised, state, contract.limits, silent_for(contract, state, now))
+
+
+def silent_for(contract: Contract, state: MonitorState, now: datetime) -> float:
+    """Seconds since the last report, else since its run began: what its standing is judged by, and what pages say."""
     began = contract.run.started_at or contract.opened_at
-    last = max(state.last_at, began.timestamp())
-    return standing(promised, state, contract.limits, now.timestamp() - last)
+    return max(0.0, now.timestamp() - max(state.last_at, began.timestamp()))
 
 
 def unclosed(cluster: str) -> Sequence[Contract]:

@@ -83,8 +83,8 @@ def _part(contract: Contract, directory: Path) -> Part:
 
 def _of_progress_file(contract: Contract, directory: Path) -> NewReports:
     part = _part(contract, directory)
-    if part.offset != contract.read_offset:
-        return NewReports((), part.offset)
+    if part.offset != contract.read_offset:  # it was begun anew: what stands in it was never read
+        return NewReports((), 0)
     reported = progress.read(part.data)
     return NewReports(reported.phases, _end(part, reported.consumed))
 

@@ -109,7 +109,9 @@ def read_plain(run: Run) -> Plain | None:
     if directory is None:
         return Plain({}, first_rows(run, ()))
     part = run_directory.read_part(directory, run_files.PROGRESS, run.progress_offset, _CHUNK)
-    reported = progress.read(part.data if part.offset == run.progress_offset else b"")
+    if part.offset != run.progress_offset:
+        return None
+    reported = progress.read(part.data)
     if len(part.data) == _CHUNK or reported.too_deep or reported.garbage or (reported.phases and run.progress_offset):
         return None
     return Plain(_changes(run, reported) if reported.consumed else {}, first_rows(run, reported.phases))
@@ -118,11 +120,22 @@ def read_plain(run: Run) -> Plain | None:
 def _next(run: Run, directory: Path) -> tuple[bool, Progress]:
     """Take the next chunk over; whether there was any that nobody else took."""
     part = run_directory.read_part(directory, run_files.PROGRESS, run.progress_offset, _CHUNK)
+    if part.offset != run.progress_offset and _begin_anew(run):
+        part = run_directory.read_part(directory, run_files.PROGRESS, 0, _CHUNK)
     reported = progress.read(part.data if part.offset == run.progress_offset else b"")
     if not reported.consumed and len(part.data) == _CHUNK:  # one endless line: step over it
         reported.consumed = _end_of_line(directory, part.end) - run.progress_offset
         reported.skip("It is too long.")
     return bool(reported.consumed) and _write(run, reported), reported
+
+
+def _begin_anew(run: Run) -> bool:
+    """The file is shorter than what was read of it, so that its lines are others; whether nobody else noted that."""
+    rows = Run.objects.filter(pk=run.pk, progress_offset=run.progress_offset)
+    if not rows.update(progress_offset=0):
+        return False
+    run.progress_offset = 0
+    return True
 
 
 def _end_of_line(directory: Path, offset: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from scheduling.contracts.core.first_reports import ENOUGH
 from scheduling.contracts.core.outlook import Standing
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.contracts.selectors import promises
+from scheduling.contracts.selectors.contract_stories import story_of
 from scheduling.contracts.services import judging, new_reports
 from scheduling.contracts.services.tending import tend_contracts
 from scheduling.jobs.core.output_patterns import OutputPatterns
@@ -367,3 +369,26 @@ def test_rounds_of_the_outermost_loop_are_progress(new_run: NewRun, application:
     assert found.prediction is not None
     assert (found.prediction.model, found.standing) == ("past-runs", Standing.VIOLATED)
     assert ContractCall.objects.get(contract=found).seconds == pytest.approx(2.0)
+
+
+def test_reports_of_a_progress_file_that_was_begun_anew_are_judged_too(new_run: NewRun) -> None:
+    past(new_run, 1.0, 1.0)
+    run = new_run()
+    report(run, *[1.0] * 10)
+    tend_contracts()
+    assert contract(run).monitor_state.reports == 10
+    Path(run.run_dir, "progress.jsonl").unlink()
+    report(run, *[1.0] * 3, first=11)
+    tend_contracts()
+    assert contract(run).monitor_state.reports == 13
+
+
+def test_before_the_first_report_pages_count_silence_from_the_start_as_its_standing_does(new_run: NewRun) -> None:
+    past(new_run, 1.0, 1.0)
+    run = new_run()
+    tend_contracts()
+    began = timezone.now() - timedelta(hours=1)
+    Run.objects.filter(pk=run.pk).update(started_at=began)
+    story = story_of(contract(run), began + timedelta(hours=1))
+    assert story.standing is Standing.SILENT
+    assert story.quiet == pytest.approx(3600.0)

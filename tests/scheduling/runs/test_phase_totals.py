@@ -147,3 +147,24 @@ def test_reports_of_earlier_versions_are_added_up_in_the_database(earlier: Any) 
 def test_the_bounds_of_the_migration_are_those_of_today() -> None:
     bounds = MIGRATION._MOST_SECONDS, MIGRATION._MOST_NAMES, MIGRATION._OTHERS
     assert bounds == (MOST_SECONDS, phase_sums.MOST_NAMES, phase_sums.OTHERS)
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_lines_of_a_file_that_was_begun_anew_count_too(run: Run, over: bool) -> None:
+    report(run, *[1.0] * 10)
+    reading_progress.ingest(run)
+    Path(run.run_dir, "progress.jsonl").unlink()
+    report(run, 2.0, 2.0, 2.0)
+    reading_progress.ingest(run, over=over)
+    total = PhaseTotal.objects.get(run=run)
+    assert (total.count, total.seconds) == (13, 16.0)
+    reading_progress.ingest(run, over=over)
+    assert PhaseTotal.objects.get(run=run).count == 13
+
+
+def test_where_a_file_was_begun_anew_the_short_way_leaves_it_to_the_long_one(run: Run) -> None:
+    report(run, *[1.0] * 10)
+    reading_progress.ingest(run)
+    Path(run.run_dir, "progress.jsonl").unlink()
+    report(run, 2.0)
+    assert reading_progress.read_plain(run) is None
