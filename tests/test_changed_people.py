@@ -19,7 +19,7 @@ from gridportal.accounts.models import ApiToken
 from gridportal.accounts.services import create_token, set_role, switch
 from scheduling.contracts.models import Contract
 from tests.conftest import ROLES as PEOPLE
-from tests.test_permissions_matrix import METHODS, NAMES, ROLES, TABLE, ask, of_job, world
+from tests.test_permissions_matrix import METHODS, NAMES, ROLES, TABLE, ask, of_job, refusals, world
 
 __all__ = ["world"]
 
@@ -60,7 +60,7 @@ def expected(name: str, method: str, column: str) -> set[int]:
     """The answers that the table allows `column`; a method without a row is refused."""
     if row := TABLE.get((name, method)):
         return {int(row.split()[ROLES.index(column)])}
-    return {302, 401, 403, 405} if column == "anonymous" else {403, 404, 405}
+    return refusals(name, method, column)
 
 
 def one_method(name: str) -> list[str]:

@@ -689,9 +689,7 @@ def _wrong(client, role, requests, world) -> Iterator[str]:
     cookies = client.cookies.output(header="", sep=";")
     for name, method in requests:
         address, row = reverse(name, args=world.get(name, [])), TABLE.get((name, method))
-        accepted = {int(row.split()[ROLES.index(role)])} if row else _refusals(role)
-        if not row and method == "GET" and (name, "POST") in TABLE and not name.startswith("api-"):
-            accepted |= {302}
+        accepted = {int(row.split()[ROLES.index(role)])} if row else refusals(name, method, role)
         client.cookies.clear()
         client.cookies.load(cookies)
         answer = ask(client, name, method, address)
@@ -701,8 +699,10 @@ def _wrong(client, role, requests, world) -> Iterator[str]:
             assert answer["Location"].startswith("/sign-in/")
 
 
-def _refusals(role: str) -> set[int]:
-    return {302, 401, 403, 405} if role == "anonymous" else {403, 404, 405}
+def refusals(name: str, method: str, role: str) -> set[int]:
+    """The answers to a method without a row. Who opens the address of a form is led to its page."""
+    is_form = method == "GET" and (name, "POST") in TABLE and not name.startswith("api-")
+    return {302, 401, 403, 405} if role == "anonymous" else {403, 404, 405, *([302] if is_form else [])}
 
 
 def test_the_administration_is_closed_to_everybody_else(client_as, people, world):

@@ -27,12 +27,13 @@ class RefusedMethodMiddleware:
         response = self.get_response(request)
         if response.status_code != 405 or response.streaming or response.content or is_api(request):
             return response
+        allowed = response.headers.get("Allow", "")
         is_opened = request.method in ("GET", "HEAD") and "HX-Request" not in request.headers
-        if is_opened and (above := page_above(request.path_info)):
+        if is_opened and "GET" not in allowed and (above := page_above(request.path_info)):
             messages.info(request, _NOTHING_DONE)
             return redirect(above)
         page = render(request, "405.html", status=405)
-        page.headers["Allow"] = response.headers.get("Allow", "")
+        page.headers["Allow"] = allowed
         return page
 
 
