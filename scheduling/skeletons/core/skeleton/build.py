@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 from gridportal.base.errors import ImpossibleError, InputError
 from scheduling.profiles.core.trace import Trace, steps
 from scheduling.skeletons.core.skeleton.farms import gathered
-from scheduling.skeletons.core.skeleton.folding import fold
+from scheduling.skeletons.core.skeleton.folding import WINDOW, fold
+from scheduling.skeletons.core.skeleton.kept_rounds import RoundChoice
 from scheduling.skeletons.core.skeleton.kinds import Segment, kinds
 from scheduling.skeletons.core.skeleton.ops import Event, events
 from scheduling.skeletons.core.skeleton.replay import meet
 from scheduling.skeletons.core.skeleton.scaling import Scaled, scale
-from scheduling.skeletons.core.skeleton.stand_ins import exchanges
+from scheduling.skeletons.core.skeleton.stand_ins import Exchanges, exchanges
 from scheduling.skeletons.core.skeleton.task_farm import FARM
 from scheduling.skeletons.core.skeleton.touched_memory import TouchedMemory, touched_memory
+from scheduling.skeletons.core.skeleton.varied_work import varied
 
 MOST_EVENTS = 5_000_000
+#: A body of several kept rounds is as many times longer than one whose rounds are all the same.
+_WIDER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +71,14 @@ def build(trace: Trace, *, target: float) -> Skeleton:
             f"The trace has {calls:,} calls and a skeleton is built from at most {MOST_EVENTS:,}; trace a run "
             "with fewer iterations."
         )
-    exchanged = exchanges(trace)
-    lines = [list(events(trace, process, exchanged)) for process in trace.processes]
-    segments, row = _segments(lines, trace)
+    read = partial(_lines, trace, exchanges(trace))
+    lines = read()
+    segments, row = _segments(lines, trace, lambda: varied(trace, lines, target, read))
     if not row:
         raise ImpossibleError(
             f"{trace.program or 'The program'} sends no messages, so it has no communication skeleton."
         )
-    tree = fold(row)
+    tree = fold(row, WINDOW * (_WIDER if any(segment.of_round for segment in segments) else 1))
     return Skeleton(
         program=trace.program,
         ranks=trace.ranks,
@@ -97,12 +102,19 @@ def build(trace: Trace, *, target: float) -> Skeleton:
     )
 
 
-def _segments(lines: Sequence[list[Event]], trace: Trace) -> tuple[list[Segment], list[int]]:
-    """The kinds of segments, and the run as a row of them; farms are segments of their own."""
+def _lines(trace: Trace, exchanged: Exchanges, choice: RoundChoice | None = None) -> list[list[Event]]:
+    return [list(events(trace, process, exchanged, choice)) for process in trace.processes]
+
+
+def _segments(
+    lines: Sequence[list[Event]], trace: Trace, with_rounds: Callable[[], Sequence[list[Event]]]
+) -> tuple[list[Segment], list[int]]:
+    """The kinds of segments, and the run as a row of them; farms, who share out work anew, are segments of their own,
+    and else the work may be that of rounds."""
     meeting = meet(lines, trace.comms)
     changed, farms = gathered(lines, meeting)
     if not farms:
-        return kinds(lines, meeting)
+        return kinds(with_rounds(), meeting)
     segments, row = kinds(changed, meet(changed, {**trace.comms, FARM: tuple(range(trace.ranks))}))
     for segment in segments:
         segment.farm = farms.get(segment.ops[0][0]) if segment.ops[0] else None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from scheduling.skeletons.core.skeleton.kept_rounds import NO_ROUND
 from scheduling.skeletons.core.skeleton.ops import Event, Op, is_any
 from scheduling.skeletons.core.skeleton.replay import Meeting
 from scheduling.skeletons.core.skeleton.segments import Cut, cuts
@@ -21,6 +22,8 @@ _LEAST_WORK = 1e-3
 _COMPARED = 32
 
 Lines = Sequence[Sequence[Event]]
+#: Of each event by rank.
+Rounds = tuple[tuple[int, ...], ...]
 
 
 @dataclass
@@ -28,7 +31,7 @@ class Segment:
     """What all ranks did between two cuts: `ops[rank]`, and of each the mean seconds over `times` executions.
 
     `work[rank][k]` cpu seconds before the k-th operation, `inside[rank]` wall seconds inside MPI, `wall[rank]` both.
-    A farm is one operation of all ranks.
+    A farm is one operation of all ranks. `of_round`: it has the work of a kept round, of which others are its like.
     """
 
     ops: tuple[tuple[Op, ...], ...]
@@ -37,6 +40,7 @@ class Segment:
     inside: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
     farm: Farm | None = None
+    of_round: bool = False
 
     @property
     def seconds(self) -> float:
@@ -78,27 +82,29 @@ class _Kinds:
         self._segments: list[Segment] = []
         self._variants: list[Counter[Ops]] = []
         self._known: dict[object, int] = {}
-        self._shaped: dict[Ops, list[int]] = {}
+        self._shaped: dict[tuple[Ops, Rounds], list[int]] = {}
 
     def add(self, ops: Ops, events: Lines) -> int:
         """The number of the kind to which a segment belongs, a new one where it resembles none."""
-        key = (ops, tuple(tuple(_size(event.work) for event in line) for line in events))
+        rounds = tuple(tuple(event.round for event in line) for line in events)
+        key = (ops, rounds, tuple(tuple(_size(event.work) for event in line) for line in events))
         number = self._known.get(key)
         if number is None:
-            number = self._known[key] = self._resembling(ops, events)
+            number = self._known[key] = self._resembling(ops, rounds, events)
         self._variants[number][ops] += 1
         self._segments[number].add(events)
         return number
 
-    def _resembling(self, ops: Ops, events: Lines) -> int:
-        numbers = self._shaped.setdefault(shape(ops), [])
+    def _resembling(self, ops: Ops, rounds: Rounds, events: Lines) -> int:
+        """Of two kept rounds are two kinds: that their work is not the same is what they were kept for."""
+        numbers = self._shaped.setdefault((shape(ops), rounds), [])
         work = [[event.work for event in line] for line in events]
         for number in reversed(numbers[-_COMPARED:]):
             segment = self._segments[number]
             if similar_sizes(segment.ops, ops) and similar_work(segment.work, work):
                 return number
         numbers.append(len(self._segments))
-        self._segments.append(Segment(ops))
+        self._segments.append(Segment(ops, of_round=any(number != NO_ROUND for line in rounds for number in line)))
         self._variants.append(Counter())
         return numbers[-1]
 

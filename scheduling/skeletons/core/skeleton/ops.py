@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gridportal.base.errors import ImpossibleError
-from scheduling.profiles.core.trace import ANY, Call, Process, Trace, on_file, unfolded
+from scheduling.profiles.core.trace import ANY, Call, Process, Trace, on_file
 from scheduling.skeletons.core.skeleton import stand_ins
+from scheduling.skeletons.core.skeleton.kept_rounds import NO_ROUND, RoundChoice, executed
 
 Source = int | str | None
 
@@ -100,16 +101,23 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An operation when it ran: the cpu seconds of work before it, and the wall seconds of that work and of itself."""
+    """An operation when it ran: the cpu seconds of work before it, and the wall seconds of that work and of itself.
+
+    `round`: which kept round of its rank the work is of; the wall seconds stay means.
+    """
 
     op: Op
     work: float
     working: float
     inside: float
+    round: int = NO_ROUND
 
 
-def events(trace: Trace, process: Process, exchanged: stand_ins.Exchanges) -> Iterator[Event]:
-    """What the rank did, in order; `exchanged` in windows. Raises ImpossibleError for what no skeleton can repeat."""
+def events(
+    trace: Trace, process: Process, exchanged: stand_ins.Exchanges, choice: RoundChoice | None = None
+) -> Iterator[Event]:
+    """What the rank did, in order; `exchanged` in windows. Each execution has its mean of work, or with a `choice` that
+    of a round. Raises ImpossibleError for what no skeleton can repeat."""
     if process.threads:
         raise ImpossibleError(
             f"{len(process.threads)} threads of rank {process.rank} called MPI, and in which order is not known; a "
@@ -122,15 +130,15 @@ def events(trace: Trace, process: Process, exchanged: stand_ins.Exchanges) -> It
         )
     reader = _Reader(trace, process.rank, exchanged)
     work = working = waiting = 0.0
-    for call in unfolded(process.body):
-        work += call.compute.cpu
+    for call, seconds, number in executed(process.body, choice):
+        work += seconds
         working += call.compute.mean
         if on_file(call.call):
             working += call.seconds.mean
         else:
             waiting += call.seconds.mean
         for op in reader.ops(call):
-            yield Event(op, work, working, waiting)
+            yield Event(op, work, working, waiting, number)
             work = working = waiting = 0.0
 
 

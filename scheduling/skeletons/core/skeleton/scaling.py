@@ -68,7 +68,9 @@ def _at(tree: Tree, segments: Sequence[Segment], fraction: float, whole: float) 
 class _Shortener:
     def __init__(self, segments: Sequence[Segment], fraction: float, whole: float) -> None:
         self._expected = [segment.times * fraction for segment in segments]
-        self._matters = [segment.times * segment.seconds >= _MATTERS * whole for segment in segments]
+        self._matters = [
+            segment.of_round or segment.times * segment.seconds >= _MATTERS * whole for segment in segments
+        ]
         self._owed = [
             0.5 if expected >= 1 else 1.0 - 1e-9 if matters else -1.0
             for expected, matters in zip(self._expected, self._matters, strict=True)
