@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from operator import attrgetter
 
 from gridportal.base.errors import ImpossibleError
 from scheduling.skeletons.core.skeleton.ops import Event, Op, is_any
@@ -65,36 +64,28 @@ def meet(lines: Sequence[Sequence[Event]], comms: Mapping[str, tuple[int, ...]])
     The trace does not say from whom a receive from anybody took its message; if the run is possible with the one who
     is answered next, it was that one, else whoever came first.
     """
-    return _replayed(lines, comms, _wall).meeting
+    return _replayed(_Replay, lines, comms).meeting
 
 
 def critical_path(lines: Sequence[Sequence[Event]], comms: Mapping[str, tuple[int, ...]]) -> float:
     """The cpu seconds after which the last rank is through, where messages take no time. O(events * log ranks)."""
-    return max(_replayed(lines, comms, _cpu).clock)
+    return max(_replayed(_Clocks, lines, comms).clock)
 
 
-#: What of an event advances the clock of its rank.
-_Seconds = Callable[[Event], float]
-_wall: _Seconds = attrgetter("working")
-_cpu: _Seconds = attrgetter("work")
-
-
-def _replayed(lines: Sequence[Sequence[Event]], comms: Mapping[str, tuple[int, ...]], seconds: _Seconds) -> _Replay:
+def _replayed(kind: type[_Replay], lines: Sequence[Sequence[Event]], comms: Mapping[str, tuple[int, ...]]) -> _Replay:
     guess = answered(lines)
     if guess != list(lines):
         try:
-            return _Replay(guess, comms, seconds).run()
+            return kind(guess, comms).run()
         except ImpossibleError:
             pass  # nobody answers there: let the clock decide
-    return _Replay(lines, comms, seconds).run()
+    return kind(lines, comms).run()
 
 
 class _Replay:
-    def __init__(
-        self, lines: Sequence[Sequence[Event]], comms: Mapping[str, tuple[int, ...]], seconds: _Seconds
-    ) -> None:
+    def __init__(self, lines: Sequence[Sequence[Event]], comms: Mapping[str, tuple[int, ...]]) -> None:
         ranks = range(len(lines))
-        self.lines, self.comms, self.seconds = lines, comms, seconds
+        self.lines, self.comms = lines, comms
         self.meeting = Meeting([{} for _ in ranks], [{} for _ in ranks])
         self.next = [0 for _ in ranks]
         self.clock = [0.0 for _ in ranks]
@@ -127,7 +118,7 @@ class _Replay:
         event = self.lines[rank][position]
         place = (rank, position)
         self.next[rank] += 1
-        self.clock[rank] += self.seconds(event)
+        self.clock[rank] += self._seconds(event)
         op = event.op
         if op.starts:
             self._start(rank, place, op)
@@ -140,14 +131,17 @@ class _Replay:
             return
         elif not op.sends and op.kind not in ("send", "ssend", "recv", "sendrecv"):
             self._arrive(place, op)
-        self._go_on(rank, set() if op.starts else {place} & self.open[rank])
+        self._go_on(rank, set() if op.starts else {place})
+
+    def _seconds(self, event: Event) -> float:
+        return event.working
 
     def _start(self, rank: int, place: Place, op: Op) -> None:
         if op.slot is not None:
             self.pending[rank][op.slot] = place
 
-    def _go_on(self, rank: int, missing: set[Place]) -> None:
-        if missing:
+    def _go_on(self, rank: int, needed: set[Place]) -> None:
+        if missing := needed & self.open[rank]:
             self.waits[rank] = missing
         else:
             heapq.heappush(self.ready, (self.clock[rank], rank))
@@ -156,7 +150,7 @@ class _Replay:
         begun = [self.pending[rank].pop(slot) for slot in op.slots if slot in self.pending[rank]]
         for start in begun:
             self.meeting.join(start, place)
-        self._go_on(rank, set(begun) & self.open[rank])
+        self._go_on(rank, set(begun))
 
     def _send(self, place: Place, op: Op) -> None:
         target = op.peer
@@ -211,6 +205,30 @@ class _Replay:
             self.waits[rank] = None
             self.clock[rank] = max(self.clock[rank], at)
             heapq.heappush(self.ready, (self.clock[rank], rank))
+
+
+class _Clocks(_Replay):
+    """With exact clocks, of cpu seconds. In a replay that only asks who met whom a rank does not wait for what another
+    did before in the order of the replay, though by its clock it was later."""
+
+    def __init__(self, lines: Sequence[Sequence[Event]], comms: Mapping[str, tuple[int, ...]]) -> None:
+        super().__init__(lines, comms)
+        self.came: dict[Place, float] = {}
+
+    def _seconds(self, event: Event) -> float:
+        return event.work
+
+    def _go_on(self, rank: int, needed: set[Place]) -> None:
+        self.clock[rank] = max([self.clock[rank], *(self.came.pop(place, 0.0) for place in needed)])
+        super()._go_on(rank, needed)
+
+    def _done(self, place: Place, at: float) -> None:
+        rank = place[0]
+        if place in (self.waits[rank] or ()):
+            self.clock[rank] = max(self.clock[rank], at)
+        else:
+            self.came[place] = at
+        super()._done(place, at)
 
 
 def _fits(message: _Message, op: Op) -> bool:

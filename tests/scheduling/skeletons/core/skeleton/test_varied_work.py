@@ -17,6 +17,9 @@ from gridportal.runtime.virtual_time import waiting
 from scheduling.profiles.core.trace import Loop, parse
 from scheduling.skeletons.core.skeleton import build, document
 from scheduling.skeletons.core.skeleton.kept_rounds import RoundChoice
+from scheduling.skeletons.core.skeleton.ops import events
+from scheduling.skeletons.core.skeleton.replay import critical_path
+from scheduling.skeletons.core.skeleton.stand_ins import exchanges
 from tests.scheduling.skeletons.core.skeleton import programs
 
 ROUNDS, UNIT, SHARE = 1600, 0.005, 0.045
@@ -139,6 +142,18 @@ CASES = {
     "by chance, 10 %": (by_chance(0.1), 0.04, 0.06),
     "one in each quarter": (one_in_each_quarter, 0.02, 0.2),
 }
+
+
+@pytest.mark.parametrize("everybody", [True, False], ids=["all", "neighbours"])
+@pytest.mark.parametrize("ranks", [2, 3, 4, 8])
+@pytest.mark.parametrize("work", [in_turn, by_chance(0.5), never])
+def test_the_critical_path_is_that_of_the_rounds(work: Callable[[int, int], Work], ranks: int, everybody: bool) -> None:
+    done = work(ranks, 60)
+    trace = parse(traced(done, everybody))
+    exchanged = exchanges(trace)
+    lines = [list(events(trace, process, exchanged, RoundChoice())) for process in trace.processes]
+
+    assert critical_path(lines, trace.comms) == pytest.approx(true_path(done, everybody)[0])
 
 
 @pytest.mark.parametrize("everybody", [True, False], ids=["all", "neighbours"])
