@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -12,6 +14,8 @@ from tests.scheduling.profiles.tracing.test_library import compiled
 
 RANKS = 3
 BLOCK = 8
+#: Seconds: traces have whole microseconds.
+ROUNDED = 2e-6
 #: How often the loop runs, and how many blocks lie between those that are kept then.
 STRIDES = {5: 1, 64: 1, 65: 2, 130: 4, 300: 8}
 
@@ -47,17 +51,23 @@ def run(traced: Traced, mpicc: str, folder: Path, rounds: int, inner: int) -> tu
     return found, [[float(line) for line in (folder / str(rank)).read_text().split()] for rank in range(RANKS)]
 
 
+def check(kept: Sequence[float], counted: Sequence[float]) -> None:
+    """What the library keeps is all that the program has counted, and in most rounds hardly more: on a busy machine MPI
+    may take its time at the end of a call, which goes to the round after it."""
+    more = [mine - its for mine, its in zip(kept, counted, strict=True)]
+    assert min(more) > -ROUNDED
+    assert median(more) < 0.1 * median(counted)
+
+
 @pytest.mark.in_turn("mpicc")
 @pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
 @pytest.mark.parametrize("rounds", STRIDES)
 def test_kept_rounds_are_what_the_program_did(traced: Traced, tmp_path: Path, mpicc: str, rounds: int) -> None:
-    """But for what the library and MPI's end take between two looks at the clock."""
     found, counted = run(traced, mpicc, tmp_path, rounds, 0)
     for rank, (loop, call) in enumerate(zip(loops(found), calls(found, "MPI_Allreduce"), strict=True)):
         assert loop.count == rounds
         assert loop.rounds == kept(rounds)
-        expected = [counted[rank][number] for number in loop.rounds]
-        assert call.compute.rounds == pytest.approx(expected, rel=0.1, abs=3e-4)
+        check(call.compute.rounds, [counted[rank][number] for number in loop.rounds])
 
 
 @pytest.mark.in_turn("mpicc")
@@ -68,8 +78,7 @@ def test_calls_of_an_inner_loop_have_their_mean_of_each_round(traced: Traced, tm
     found, counted = run(traced, mpicc, tmp_path, 130, 3)
     first, inner = calls(found, "MPI_Allreduce"), calls(found, "MPI_Barrier")
     for rank, loop in enumerate(loops(found)):
-        expected = [counted[rank][number] for number in loop.rounds]
-        assert first[rank].compute.rounds == pytest.approx(expected, rel=0.1, abs=3e-4)
+        check(first[rank].compute.rounds, [counted[rank][number] for number in loop.rounds])
         assert inner[rank].compute.n == 3 * 130
         assert len(inner[rank].compute.rounds) in (0, len(loop.rounds))
-        assert sum(inner[rank].compute.rounds) < 0.1 * sum(first[rank].compute.rounds)
+        assert sum(inner[rank].compute.rounds) < 0.5 * sum(first[rank].compute.rounds)
