@@ -13,10 +13,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gridportal.base.errors import InputError
 from scheduling.matching.adapters.classad_library import Library
 from scheduling.matching.core.language.ad_errors import AdError, NoticeCode
 from scheduling.matching.core.language.ad_reader import read_ad, read_ads
-from scheduling.matching.core.language.ad_syntax import Literal, Record
+from scheduling.matching.core.language.ad_syntax import Literal, Record, Special
 from scheduling.matching.core.language.ad_writer import AdWriter
 from tests.scheduling.matching import random_ads
 from tests.scheduling.matching.papers_texts import CACTUS_LISTING, CACTUS_REQUEST, CLAUSES
@@ -211,3 +212,25 @@ def test_ads_keep_their_kinds_of_values() -> None:
     assert Literal(1) != Literal(1.0)
     assert Literal(True) != Literal(1)
     assert Record({}).get("a") is None
+
+
+@pytest.mark.parametrize("clause", ['Postfix(other.site, "edu")', "Postfix(other.site, nowhere)"])
+def test_a_postfix_without_a_list_is_an_error_value_and_no_crash(clause: str) -> None:
+    request = read_ad(f'[ Type="Set"; requirements = {clause} ]').ad
+    resources, _ = read_ads('[ site="x.edu" ] [ site=3 ]')
+    Library().check(request)
+    found = request.get("requirements")
+    assert found is not None
+    assert Library().of_request(request, resources, found) == [Special.ERROR] * 2
+
+
+def test_what_the_library_cannot_parse_is_refused_of_a_request_and_an_error_of_a_resource() -> None:
+    with pytest.raises(InputError, match=r"requirements is .*abstime.*; accepted is an expression that HTCondor's"):
+        Library().check(read_ad('[ Type="Set"; requirements = absTime("soon") == 1 ]').ad)
+    request = read_ad('[ Type="Set"; requirements = other.ends > 1; cpus = other.cpus ]').ad
+    resources, _ = read_ads('[ cpus=2; ends=absTime("soon") ] [ cpus=4; ends=3 ]')
+    ends, cpus = request.get("requirements"), request.get("cpus")
+    assert ends is not None
+    assert cpus is not None
+    assert Library().of_request(request, resources, ends) == [Special.ERROR, True]
+    assert Library().of_request(request, resources, cpus) == [2, 4]

@@ -18,6 +18,7 @@ from scheduling.matching.core.language.ad_syntax import (
     Name,
     Record,
     Scope,
+    Special,
 )
 from scheduling.matching.core.language.ad_writer import AdWriter
 
@@ -66,7 +67,7 @@ class LibraryWriter:
 
     def _without_postfix(self, value: Expression, items: tuple[Expression, ...] | None) -> Expression:
         if items is None:
-            return Call("error", (value,))  # no list: an error, as for any function that the library does not have
+            return Literal(Special.ERROR)  # no list, as any function that the library does not have
         texts = [item.value for item in items if isinstance(item, Literal) and isinstance(item.value, str)]
         whole = Call("substr", (value, Literal(0)))
         tests: list[Expression] = [Binary("==", _ending(value, text), Literal(text)) for text in texts if text]
