@@ -67,13 +67,14 @@ class Explainer:
         self._is_over = is_over
         self._pairs = PairValues(request, library)
 
-    def of(self, outcome: SetMatch, names: Sequence[str]) -> MatchExplanation:
-        """What there is to say. names: of the resources of the pool."""
+    def of(self, outcome: SetMatch, names: Sequence[str], *, is_by_rank: bool = False) -> MatchExplanation:
+        """What there is to say. names: of the resources of the pool. is_by_rank: nothing was found because of the rank,
+        so that no other clause would help."""
         kept, is_matched = outcome.filtered, bool(outcome.members)
         reports, masks = self._individual(kept)
         if self.request.is_set and self.request.pool.size:
             reports += self._collective(kept, first=len(reports), is_matched=is_matched)
-        if not is_matched and self.request.pool.size:
+        if not is_matched and self.request.pool.size and not is_by_rank:
             reports, change = self._changed(reports, masks)
             return MatchExplanation(self.request.pool.size, len(kept.rows), tuple(reports), change)
         made = MatchExplanation(self.request.pool.size, len(kept.rows), tuple(reports))

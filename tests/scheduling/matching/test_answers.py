@@ -126,6 +126,22 @@ def test_for_a_set_a_clause_about_each_gives_way_until_there_are_enough() -> Non
     assert change_message(why) == "The smallest change: ask for >= 0.5 in other.cpu >= 0.7."
 
 
+@pytest.mark.parametrize("rank", ["Min(other.sped)", "nothing", '"fast"'])
+@pytest.mark.parametrize("requirements", ["Sum(other.cpus) >= 6", "other.cpus >= 2", "SetSize >= 2 && other.cpus > 1"])
+def test_where_only_the_rank_is_no_number_no_clause_is_to_give_way(rank: str, requirements: str) -> None:
+    request = f'[Type="Set"; requirements = {requirements}; rank = {rank}]'
+    made = answer(MatchQuestion(request, "[cpus = 4; speed = 1][cpus = 4; speed = 2]", explain=True))
+    assert made.refusal is Refusal.NO_RANK
+    assert made.explanation is not None
+    assert made.explanation.smallest_change == ()
+    assert all(report.left_without for report in made.explanation.clauses)
+
+
+def test_where_a_clause_and_the_rank_fail_the_clause_is_named() -> None:
+    request = '[Type="Set"; requirements = Sum(other.cpus) >= 60; rank = Min(other.sped)]'
+    assert answer(MatchQuestion(request, "[cpus = 4][cpus = 4]")).refusal is Refusal.NO_SET_PASSES
+
+
 def test_a_set_that_nobody_is_good_enough_for_is_not_promised_by_one_resource() -> None:
     why = explained("other.cpu >= 0.9 && SetSize >= 2", "[cpu = 0.8][cpu = 0.3][cpu = 0.2]")
     assert [why.clauses[number].best for number in why.smallest_change] == [0.3]

@@ -89,6 +89,11 @@ def test_the_clauses_of_the_paper_are_read(clause: str) -> None:
     Library().check(read_ad(f'[ Type="Set"; H = other.machine; clause = {clause} ]').ad)
 
 
+def test_the_mark_that_an_editor_puts_first_is_passed_over() -> None:
+    assert read_ad("\ufeff[ a = 1 ]").ad == read_ad("[ a = 1 ]").ad
+    assert [ad.literal("cpus") for ad in read_ads("\ufeffcpus = 4\n\ncpus = 8")[0]] == [4, 8]
+
+
 def test_scales_are_those_of_the_language_that_the_paper_used() -> None:
     ad = read_ad("[ a = 5G; b = 100M; c = 1.5K; d = 2T; e = 7B; f = 3kb ]").ad
     assert [ad.literal(name) for name in "abcdef"] == [5 * 2**30, 100 * 2**20, 1536, 2 * 2**40, 7, 3072]

@@ -18,6 +18,7 @@ from scheduling.matching.core.language.ad_expressions import ExpressionReader
 from scheduling.matching.core.language.ad_syntax import Attribute, Expression, Literal, Record, is_deeper
 from scheduling.matching.core.language.paper_forms import in_plain_language, of_members
 
+_BYTE_ORDER_MARK = "\ufeff"
 LONGEST_REQUEST = 1_000_000
 LONGEST_RESOURCES = 200_000_000
 #: Parts of parts of an expression: what all that walk it can bear.
@@ -87,6 +88,8 @@ def read_ads(text: str, source: str = "") -> tuple[list[Record], list[Notice]]:
 
 def _read(text: str, source: str, others: Set[str]) -> tuple[list[Record], _Reader]:
     """The ads as they stand; a second time where names with hyphens turned out to be defined."""
+    if text.startswith(_BYTE_ORDER_MARK):  # of an editor; places stay as they are
+        text = f" {text[1:]}"
     reader = _Reader(text, source, frozenset(name.lower() for name in others))
     ads = reader.all()
     if not reader.defined:
