@@ -142,6 +142,13 @@ def test_where_a_clause_and_the_rank_fail_the_clause_is_named() -> None:
     assert answer(MatchQuestion(request, "[cpus = 4][cpus = 4]")).refusal is Refusal.NO_SET_PASSES
 
 
+def test_without_time_one_resource_that_is_enough_is_found_all_the_same() -> None:
+    resources = "".join(f"[price = {number}; a = {number % 7}; c = {number % 5}]" for number in range(1, 200))
+    request = '[Type="Set"; requirements = Sum(other.price) <= 300; rank = Sum(other.a) / (1.0 + Max(other.c))]'
+    made = answer(MatchQuestion(request, resources, seconds=0.0))
+    assert (made.status, len(made.machines), made.exact) == (StatusCode.OK, 1, False)
+
+
 def test_a_set_that_nobody_is_good_enough_for_is_not_promised_by_one_resource() -> None:
     why = explained("other.cpu >= 0.9 && SetSize >= 2", "[cpu = 0.8][cpu = 0.3][cpu = 0.2]")
     assert [why.clauses[number].best for number in why.smallest_change] == [0.3]

@@ -52,12 +52,13 @@ class GreedyWay:
 
 
 def greedy(candidates: Candidates, values: SetValues, is_over: Callable[[], bool]) -> GreedyWay:
-    """The way through all candidates. `is_over`: whether time is up; asked before each step."""
+    """The way through all candidates. `is_over`: whether time is up; asked before each step but the
+    first, so that there is a set where one resource is enough."""
     left = np.arange(candidates.size)
     state = candidates.nothing()
     order: list[int] = []
     kept: list[list[Column]] = []
-    while len(left) and not is_over():
+    while len(left) and not (order and is_over()):
         tried = candidates.added(state, left)
         ranks = values.ranks(tried, sizes_of(np.array([len(order) + 1]))).ranks
         place = int(np.argmax(ranks))
