@@ -40,6 +40,8 @@ class Traits:
     one_machine: bool = False
     #: Its nodes talk over a network of which some paths may be better than others, so it counts which are taken.
     has_network: bool = True
+    #: The connections of its nodes can be watched from outside, by `gridportal trace monitor`.
+    shows_connections: bool = False
     #: Its nodes are slots of one host: launchers are told this name in place of theirs.
     host: str = ""
     #: It says of nodes whether they are closed, or busy with what others submitted.
@@ -62,6 +64,7 @@ class Traits:
 
 GRID = Traits(
     label="emulated Grid",
+    shows_connections=True,
     remembers_ends=True,
     bounds_logs=True,
     has_own_mpiexec=True,

@@ -16,7 +16,8 @@ EXPERIMENT = Experiment(
     about="Set matching 2002, 5: predicted and measured time of a 3-D wave on unequal, loaded nodes of two sites, its "
     "shares of the work and the selected nodes against all others.",
     help="how well the time of the Cactus application is predicted, shared out and selected for",
-    duration="about 20 minutes, a part in 3 to 9 with --only computing, communication, shares, selection or six",
+    duration="about half an hour, one part in 5 to 10 minutes; parts for --only: computing, communication, shares, "
+    "selection, six",
     measurement=measurement,
     tables=tables,
     figure=figure,

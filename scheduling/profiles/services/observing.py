@@ -21,7 +21,7 @@ _SHOWN = {"python": "python", "run_dir": "."}
 
 def grids() -> list[str]:
     """The emulated Grids, whose nodes can be watched."""
-    return [name for name, cluster in settings.CLUSTERS.items() if cluster.backend == "grid"]
+    return [name for name, cluster in settings.CLUSTERS.items() if cluster.traits.shows_connections]
 
 
 def command(application: Application, run: Run | None = None) -> str:

@@ -126,7 +126,7 @@ def test_it_is_renamed_and_removed_with_what_was_shared_with_it(
     assert "1 job and 0 programs are shared with it no more." in markup(client.get(f"/groups/{physics.pk}/"))
     client.post(f"/groups/{physics.pk}/remove")
     assert not Group.objects.filter(pk=physics.pk).exists()
-    assert client_as("user").get(f"/jobs/{job.pk}/").status_code == 403
+    assert client_as("user").get(f"/jobs/{job.pk}/").status_code == 404
     assert "removed the group Physics 2" in markup(client.get("/audit/?view=all"))
 
 
