@@ -254,6 +254,8 @@ class Code(StrEnum):
     UNJOINED = "unjoined", "why", "pair"
     EQUALS_DECIDED = "equals_decided", "why", "by"
     FIRST_FREE = "first_free", "why"
+    AMONG_MATCHED = "among_matched", "is_set", "is_exact", "by_request"
+    BEST_OF_MATCHED = "best_of_matched", "among", "why"
     ONE_MACHINE = "one_machine"
     MORE_MESSAGE_TIME = "more_message_time", "more", "group"
     AS_GOOD = "as_good", "group"
@@ -296,6 +298,14 @@ class Code(StrEnum):
     NODE_PASSED_OVER = "node_passed_over", "place_of"
     NODE_NOT_DRAWN = "node_not_drawn"
     NODE_NOT_NAMED = "node_not_named", "person"
+    NODE_NOT_REQUESTED = "node_not_requested"
+    NODE_KEPT_BY_AD = "node_kept_by_ad"
+    NODE_NOT_MATCHED = "node_not_matched"
+    NODE_NOT_IN_SET = "node_not_in_set"
+
+    # what is not used of the answer of a mapper
+    MAPPER_FAILED = "mapper_failed", "mapper", "error"
+    MAPPER_ZERO_SHARES = "mapper_zero_shares", "mapper", "nodes"
 
     # what an alert found; `lasted`: seconds beyond the level before it fired; `others`: how many more did at once
     ALERT_FIRES = "alert_fires", "subject", "metric", "value", "level", "above", "lasted", "others"

@@ -6,6 +6,7 @@ input of `python -m MODULE NAME`, and the answer comes from its standard output.
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -37,6 +38,29 @@ def load_plugin(group: str, name: str, kind: str = "plug-in") -> Any:
 def ask_apart(module: str, name: str, question: str, seconds: float) -> Completed:
     """What the process of a module answers about a plug-in. Raises ShellError, TooSlowError after so many seconds."""
     return run([sys.executable, "-m", module, name], timeout=seconds, stdin=question, check=False)
+
+
+def failure_of(done: Completed) -> str:
+    """Why a process gave no answer: a signal, its own words, or its exit code; empty where nothing tells.
+
+    >>> failure_of(Completed((), -11, "", ""))
+    'its process was ended by signal 11 (SIGSEGV)'
+    >>> failure_of(Completed((), 3, "", ""))
+    'its process ended with exit code 3 and without a word'
+    """
+    if done.returncode < 0:
+        return f"its process was ended by signal {_named_signal(-done.returncode)}"
+    if done.stderr.strip() or not done.returncode:
+        return done.stderr.strip()
+    return f"its process ended with exit code {done.returncode} and without a word"
+
+
+def _named_signal(number: int) -> str:
+    """Signals of real-time programs have no names."""
+    if number == signal.SIGKILL:
+        return f"{number} (SIGKILL), as happens where memory runs out"
+    names = [each.name for each in signal.Signals if each == number]
+    return f"{number} ({names[0]})" if names else str(number)
 
 
 @contextmanager

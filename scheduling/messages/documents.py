@@ -26,8 +26,14 @@ def _candidate(group: CandidateGroup) -> dict[str, Any]:
 
 
 def explanation(why: Explanation) -> dict[str, Any]:
-    """Why other nodes were not taken: how many for each kind of reason, nodes one by one where they are few, and what
-    a better link would buy."""
+    """Why other nodes were not taken: how many for each kind of reason, nodes one by one where they are few, what a
+    better link would buy, among which nodes the choice was made, and what is not used of a mapper's answer."""
     counts = [{"code": each.reason.code.value, "kind": kind(each.reason), "nodes": each.nodes} for each in why.counts]
     nodes = [{"node": each.node, "code": each.reason.code.value, "reason": message(each.reason)} for each in why.nodes]
-    return {"counts": counts, "nodes": nodes, "next_link": why.next_link.document() if why.next_link else None}
+    return {
+        "counts": counts,
+        "nodes": nodes,
+        "next_link": why.next_link.document() if why.next_link else None,
+        "among": message(why.among),
+        "remarks": [message(each) for each in why.remarks],
+    }

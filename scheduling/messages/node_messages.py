@@ -16,6 +16,10 @@ plain(
     {
         Code.NODE_EXCLUDED: "excluded by the job itself",
         Code.NODE_NOT_DRAWN: "not drawn",
+        Code.NODE_NOT_REQUESTED: "the request excludes it",
+        Code.NODE_KEPT_BY_AD: "an administrator's ad keeps it from this job",
+        Code.NODE_NOT_MATCHED: "the request excludes it, or an administrator's ad keeps it from this job",
+        Code.NODE_NOT_IN_SET: "the request allows it, but the set that was chosen for the request is without it",
         Code.NODE_NOT_FOR_ITS_RANKS: "not among the nodes on which any of the chosen nodes' ranks may be",
     }
 )
@@ -170,6 +174,10 @@ KINDS = {
     Code.NODE_NOT_WEIGHED: "as good by the pairs one at a time",
     Code.NODE_PASSED_OVER: "better, but not tried in time",
     Code.NODE_NOT_DRAWN: "not drawn",
+    Code.NODE_NOT_REQUESTED: "excluded by the request",
+    Code.NODE_KEPT_BY_AD: "kept from this job by an administrator's ad",
+    Code.NODE_NOT_MATCHED: "excluded by the request or by an administrator's ad",
+    Code.NODE_NOT_IN_SET: "not in the set that was chosen for the request",
 }
 
 

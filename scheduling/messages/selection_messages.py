@@ -10,17 +10,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gridportal.base.rank_places import in_short
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup
 from scheduling.jobs.core.explanation import NextLink
 from scheduling.jobs.core.units import rate_text, share_text
-from scheduling.messages.parts import sentence
+from scheduling.messages.parts import full_stop, sentence
 from scheduling.messages.registry import message, plain, says
 
 _DECIDED = {"mean": "mean rate", "mean_cpu": "mean cpu"}
 #: So many links are named.
 _LINKS_NAMED = 12
 _AT_ONCE = ", all pairs talking at once"
+#: What becomes of the shares of the work without those of a mapper.
+_SHARES_INSTEAD = "Where the program takes shares, they go by the speed of the nodes."
 
 
 @says(Code.DRAWN)
@@ -82,6 +85,33 @@ def _(why: Reason, by: str) -> str:
 @says(Code.FIRST_FREE)
 def _(why: Reason) -> str:
     return f"The first group of which no node is busy. {message(why)}"
+
+
+@says(Code.AMONG_MATCHED)
+def _(*, is_set: bool, is_exact: bool, by_request: bool) -> str:
+    if not by_request:
+        return "only nodes that administrators' ads leave to this job were compared"
+    if not is_set:
+        return "only nodes that the request allows were compared"
+    if is_exact:
+        return "of the sets that the request allows none has a higher rank"
+    return "of the sets that the request allows the best by rank that was found in time"
+
+
+@says(Code.BEST_OF_MATCHED)
+def _(among: Reason, why: Reason) -> str:
+    return f"{message(among)}; within these nodes: {message(why)}"
+
+
+@says(Code.MAPPER_FAILED)
+def _(mapper: str, error: str) -> str:
+    return f"The mapper {mapper} failed: {full_stop(error)} Its order of the nodes is not used. {_SHARES_INSTEAD}"
+
+
+@says(Code.MAPPER_ZERO_SHARES)
+def _(mapper: str, nodes: Sequence[str]) -> str:
+    given = f"The mapper {mapper} gave {in_short(nodes, ', ')} a share of 0"
+    return f"{given}. Its shares are not used, because each rank needs a share above 0. {_SHARES_INSTEAD}"
 
 
 @says(Code.MORE_MESSAGE_TIME)

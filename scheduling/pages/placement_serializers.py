@@ -9,7 +9,10 @@ from rest_framework import serializers
 from gridportal.web.api_errors import WordedSerializer
 from scheduling.placing.models import Placement
 
-EXPLANATION = "Why other nodes were not taken (counts, nodes), and what a better link would buy (next_link)."
+EXPLANATION = (
+    "Why other nodes were not taken (counts, nodes), what a better link would buy (next_link), among which nodes or "
+    "sets alone it was chosen (among), and what is not used of a mapper's answer (remarks)."
+)
 
 
 class PlacementSerializer(serializers.ModelSerializer[Any]):

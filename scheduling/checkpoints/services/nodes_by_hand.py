@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gridportal.base.reasons import Code, Reason
+from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.core.explanation import Explanation, ReasonCount
 from scheduling.placing.models import Placement
 
@@ -21,4 +21,5 @@ def note(placement: Placement, person: str) -> None:
 def _of_named(why: Explanation, reason: Reason) -> Explanation:
     """What better links would buy holds as before."""
     counts = (ReasonCount(reason, why.left),) if why.left else ()
-    return replace(why, counts=counts, nodes=tuple(replace(each, reason=reason) for each in why.nodes))
+    nodes = tuple(replace(each, reason=reason) for each in why.nodes)
+    return replace(why, counts=counts, nodes=nodes, among=NOTHING)

@@ -34,13 +34,14 @@ from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.placing.core.match_notes import NO_NOTES
 from scheduling.placing.core.room import uses
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import rooms
 from scheduling.placing.selectors.occupancy import Occupancy, occupancy
 from scheduling.placing.services.choosing import Answer, WaitsError, answer, choose, on_all_nodes, policy_of
 from scheduling.placing.services.explaining import MOST_STORED, explain
-from scheduling.placing.services.matched_nodes import of_moved
+from scheduling.placing.services.matched_nodes import MatchedNodes, of_moved
 from scheduling.placing.services.requests import question, read_pattern, with_cluster_defaults
 from scheduling.placing.services.snapshot import PlacementSnapshot, Took
 from scheduling.placing.services.storing import Chosen, placement_of
@@ -198,7 +199,8 @@ def _choose(
     ask = _answer(row, snapshot, status, asked, seen)
     in_queue = traits(job.cluster).has_queue
     choice = choose(status, asked, seen, policy_of(job.cluster, job.busy_policy), in_queue=in_queue, answer=ask)
-    why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED)
+    match = ask.notes_on(choice.selection) if isinstance(ask, MatchedNodes) else NO_NOTES
+    why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED, match=match)
     placement = placement_of(Chosen(job, replace(choice, explanation=why)), status)
     if row.nodes and row.by:
         nodes_by_hand.note(placement, row.by)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gridportal.base.reasons import Reason
+from gridportal.base.reasons import NOTHING, Reason
 from scheduling.jobs.core import link_ends
 from scheduling.jobs.core.link_ends import LinkEnds
 
@@ -59,6 +59,7 @@ class ReasonCount:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """counts: by kind of reason, the most nodes first. nodes: each with its own reason, where they are not too many.
+    among: between which nodes or sets alone the choice was made; remarks: what is not used of a mapper's answer.
 
     >>> Explanation.of([NodeReason("n3", Reason.read({"code": "node_not_drawn", "facts": {}}))], None).counts[0].nodes
     1
@@ -67,6 +68,8 @@ class Explanation:
     counts: tuple[ReasonCount, ...] = ()
     nodes: tuple[NodeReason, ...] = ()
     next_link: NextLink | None = None
+    among: Reason = NOTHING
+    remarks: tuple[Reason, ...] = ()
 
     @classmethod
     def of(cls, nodes: Iterable[NodeReason], next_link: NextLink | None, most: int = MOST_KEPT) -> Explanation:
@@ -93,15 +96,22 @@ class Explanation:
             tuple(ReasonCount(Reason.read(each["reason"]), each["nodes"]) for each in document.get("counts", ())),
             tuple(NodeReason(each["node"], Reason.read(each["reason"])) for each in document.get("nodes", ())),
             NextLink.read(found) if found else None,
+            Reason.read(document.get("among")),
+            tuple(map(Reason.read, document.get("remarks", ()))),
         )
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `Explanation.read`."""
-        return {
+        made: dict[str, Any] = {
             "counts": [{"reason": each.reason.document(), "nodes": each.nodes} for each in self.counts],
             "nodes": [{"node": each.node, "reason": each.reason.document()} for each in self.nodes],
             "next_link": self.next_link.document() if self.next_link else None,
         }
+        if self.among:
+            made["among"] = self.among.document()
+        if self.remarks:
+            made["remarks"] = [each.document() for each in self.remarks]
+        return made
 
 
 #: Where nobody looked.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from gridportal.base.errors import ShellError
-from gridportal.base.plugin_processes import ask_apart, load_plugin, plugin_names
+from gridportal.base.plugin_processes import ask_apart, failure_of, load_plugin, plugin_names
 from gridportal.base.processes import TooSlowError
 from scheduling.matching.core.answers import MapperReport, MatchAnswer
 from scheduling.matching.core.mapping.mapper_interface import (
@@ -50,7 +50,7 @@ def mapped(name: str, question: MapperQuestion, seconds: float) -> MapperReply:
     try:
         shares = checked(msgspec.json.decode(done.stdout, type=list[MappedShare]), len(question.machines))
     except ValueError as error:
-        return MapperReply(failure=(done.stderr.strip() or str(error))[-_LONGEST_FAILURE:], seconds=took)
+        return MapperReply(failure=(failure_of(done) or str(error))[-_LONGEST_FAILURE:], seconds=took)
     return MapperReply(shares, seconds=took)
 
 

@@ -7,7 +7,7 @@ import math
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import GridPortalError, InputError, ShellError
-from gridportal.base.plugin_processes import ask_apart, plugin_names
+from gridportal.base.plugin_processes import ask_apart, failure_of, plugin_names
 from gridportal.network.topology import dump
 from scheduling.performance.core.performance_model import ENTRY_POINTS, RunQuestion
 from scheduling.performance.core.phase_prediction import MOST_PHASES, MOST_POINTS, PhasePrediction
@@ -43,7 +43,7 @@ def predict(name: str, question: RunQuestion, patience: float = PATIENCE) -> tup
     try:
         answer = bounded_json.loads(ended.stdout.encode())
     except bounded_json.UnreadableError as error:
-        died = _last_line(ended.stderr) or f"exit code {ended.returncode}"
+        died = _last_line(failure_of(ended))
         raise ModelError(died if ended.returncode else error.sentence) from error
     if not isinstance(answer, dict) or "error" in answer:
         raise ModelError(str(answer.get("error") if isinstance(answer, dict) else answer)[:_MOST_SAID])

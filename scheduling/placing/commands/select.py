@@ -168,7 +168,7 @@ def select_command(
     if as_json:
         why = documents.explanation(explanation)
         shown = {**_document(selection), "next_link": why.pop("next_link")}
-        shown |= {"left": why} if explain else {}
+        shown |= {"left": {name: why[name] for name in ("counts", "nodes")}} if explain else {}
         shown |= {"scaling": choice.document()} if choice else {}
         shown |= free.document() if free else {}
         typer.echo(json.dumps(shown, allow_nan=False))

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from gridportal.base.reasons import Code, Reason
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.explanation import NO_EXPLANATION, Explanation
+from scheduling.placing.core.match_notes import NO_NOTES, MatchNotes
 from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.placing.services.choosing import on_all_nodes, on_free_nodes
 from scheduling.selection.core.explanations.choice_explanation import explanation
@@ -28,15 +29,18 @@ def explain(
     free: bool,
     most: int,
     rejected: Mapping[str, Reason] = NOBODY,
+    match: MatchNotes = NO_NOTES,
 ) -> Explanation:
     """Of one selection. `free`: only nodes that nobody uses could be taken; `most`: of so many nodes each has its own
-    reason; `rejected`: nodes on which the contract was rejected. Empty on a cluster whose nodes are one machine: there
-    any are as good."""
+    reason; `rejected`: nodes on which the contract was rejected; `match`: of the request of the job. On a cluster whose
+    nodes are one machine any are as good, and only the match's remarks are told."""
     if not status.cluster.traits.has_network:
-        return NO_EXPLANATION
+        return replace(NO_EXPLANATION, remarks=match.remarks)
     question = on_free_nodes(asked, seen) if free else on_all_nodes(asked, seen)
-    question = replace(question, exclude=question.exclude - set(selection.nodes))
-    return explanation(status.topology, question, selection, {**_away(seen, free=free), **rejected}, most=most)
+    question = replace(question, exclude=(question.exclude | frozenset(match.left_out)) - set(selection.nodes))
+    excluded = {**match.left_out, **_away(seen, free=free), **rejected}
+    made = explanation(status.topology, question, selection, excluded, most=most)
+    return replace(made, among=match.among, remarks=match.remarks)
 
 
 def _away(seen: Occupancy, *, free: bool) -> dict[str, Reason]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from django.utils import timezone
@@ -18,6 +18,7 @@ from django.utils import timezone
 from gridportal.accounts.models import User
 from gridportal.accounts.selectors import groups_of
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.base.reasons import Code, Reason
 from gridportal.network.link_columns import link_columns
 from gridportal.network.link_table import LinkTable, latencies
 from gridportal.network.topology import Topology
@@ -33,10 +34,11 @@ from scheduling.matching.core.language.ad_reader import read_ad
 from scheduling.matching.core.language.paper_forms import is_set_request
 from scheduling.matching.core.resource_ads import PoolSource, pool_ads
 from scheduling.matching.core.topology_ads import bandwidths_between
-from scheduling.matching.selectors import policies
+from scheduling.matching.selectors import policies, resource_ads
 from scheduling.matching.services.limited_match import limited_match
 from scheduling.matching.services.mapping import with_shares
 from scheduling.matching.services.match_texts import MatchQuestion
+from scheduling.placing.core.match_notes import NO_NOTES, MatchNotes, notes_of
 from scheduling.placing.selectors.node_facts import node_facts
 from scheduling.placing.services.choosing import Answer, Choice
 from scheduling.selection.core.placement import Request, Selection
@@ -65,27 +67,54 @@ class MatchedJob:
 class MatchedNodes:
     """Answers as choosing.answer does, among the nodes that the request matches. inner: who selects among these.
 
-    shares: by the nodes of a selection, what part of the work its mapper gave each machine; answers: by the nodes that
-    could be had, so that equal questions are asked once. until: as of limited_match.
+    shares: by the nodes of a selection, what part of the work its mapper gave each machine; notes: by the nodes of each
+    of its candidates, what the match has to say; answers: by the nodes that could be had, so that equal questions are
+    asked once. until: as of limited_match.
     """
 
     job: MatchedJob
     inner: Answer
     shares: dict[tuple[str, ...], Mapping[str, float]] = field(default_factory=dict)
+    notes: dict[tuple[str, ...], MatchNotes] = field(default_factory=dict)
     answers: dict[tuple[tuple[str, ...], int | None], MatchAnswer] = field(default_factory=dict)
     until: float = math.inf
 
     def __call__(self, status: NetworkStatus, asked: Request) -> Selection:
         """Raises ImpossibleError where nothing matches, or where the selection has none among what does."""
         answer = self._found(status, asked)
+        usable, is_set = _usable(status, asked), self._chooses_set
+        notes = notes_of(answer, usable, is_set=is_set, by_request=self.job.text != ANYTHING, with_ads=self._with_ads)
+        if not is_set:
+            asked = replace(asked, exclude=_others(status, answer.candidates))
+            return self._noted(self.inner(status, asked), notes)
         names = tuple(machine.dns for machine in answer.machines)
-        if not is_set_request(read_ad(self.job.text).ad) and not self.job.ranks_open:
-            return self.inner(status, replace(asked, exclude=_others(status, answer.candidates)))
-        selection = self.inner(status, self._narrowed(asked, status, answer, names))
+        selection = self._noted(self.inner(status, self._narrowed(asked, status, answer, names)), notes)
         given = {machine.dns: machine.share for machine in answer.machines if machine.share is not None}
         if given:
             self.shares[selection.nodes] = given
         return selection
+
+    def notes_on(self, selection: Selection) -> MatchNotes:
+        """What the match has to say of a selection that was made here."""
+        return self.notes.get(selection.nodes, NO_NOTES)
+
+    @property
+    def _chooses_set(self) -> bool:
+        """The match chooses the set, and does not only say which nodes may be in one."""
+        return self.job.ranks_open or is_set_request(read_ad(self.job.text).ad)
+
+    @cached_property
+    def _with_ads(self) -> frozenset[str]:
+        return frozenset(resource_ads(self.job.cluster).values_list("node", flat=True))
+
+    def _noted(self, selection: Selection, notes: MatchNotes) -> Selection:
+        """The selection with its notes kept, and with a reason that claims no more than was compared."""
+        self.notes.update(dict.fromkeys((candidate.nodes for candidate in selection.candidates), notes))
+        first, *others = selection.candidates
+        if not notes.among or first.reason.code is Code.ONE_MACHINE:
+            return selection
+        reason = Reason.of(Code.BEST_OF_MATCHED, among=notes.among, why=first.reason)
+        return replace(selection, candidates=(replace(first, reason=reason), *others))
 
     def check_named(self, status: NetworkStatus, asked: Request, names: Sequence[str]) -> None:
         """Raises ImpossibleError where the request does not match all of the nodes that somebody named."""
@@ -112,11 +141,10 @@ class MatchedNodes:
         """The answer for these nodes from that for more of them, None where it does not tell: the best set of all is
         the best of some that hold it; single resources are judged one by one. A node's ad tells of its best link, which
         may lead to one of the others."""
-        is_set = self.job.ranks_open or is_set_request(read_ad(self.job.text).ad)
         for (names, nodes), answer in self.answers.items():
             if nodes != count or not set(usable) <= set(names):
                 continue
-            found = _within(answer, set(usable), is_set=is_set)
+            found = _within(answer, set(usable), is_set=self._chooses_set)
             if found and _best_links(status.topology, names, usable) == _best_links(status.topology, usable, usable):
                 return found
         return None

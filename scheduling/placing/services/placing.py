@@ -26,6 +26,7 @@ from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance, advance_all
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, release_all
+from scheduling.placing.core.match_notes import NO_NOTES
 from scheduling.placing.core.room import FreeRoom, Size
 from scheduling.placing.selectors.occupancy import too_little_room
 from scheduling.placing.selectors.rooms import free_room, holders
@@ -236,7 +237,14 @@ def _select(job: Job, snapshot: PlacementSnapshot) -> Choice:
         asked, choice = matched.settled(asked, choice)
         job.ranks = asked.rank_count if job.ranks_open else job.ranks
     why = explain(
-        status, asked, seen.without(rejected), choice.selection, free=choice.free, most=MOST_STORED, rejected=rejected
+        status,
+        asked,
+        seen.without(rejected),
+        choice.selection,
+        free=choice.free,
+        most=MOST_STORED,
+        rejected=rejected,
+        match=matched.notes_on(choice.selection) if matched is not None else NO_NOTES,
     )
     choice = replace(choice, explanation=why)
     if not (choice.free and trials.wants_trial(job) and settings.PORTAL.trial_seconds):

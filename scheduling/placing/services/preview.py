@@ -28,6 +28,7 @@ from scheduling.jobs.services.program_clusters import check_use
 from scheduling.matching.selectors import resource_ads
 from scheduling.placing.core import rank_shares
 from scheduling.placing.core.expected_ends import EndsOf, EndSource, ExpectedEnd, last_end
+from scheduling.placing.core.match_notes import NO_NOTES
 from scheduling.placing.core.room import Size
 from scheduling.placing.selectors.occupancy import (
     Occupancy,
@@ -143,11 +144,13 @@ def _preview(request: JobSpec, owner: User | None, until: float, ends_of: EndsOf
     if found is None:
         return answer
     trial = _trial(request, Choice(found, free=True), asked, status, seen) if free else NOTHING
+    match = NO_NOTES
     if isinstance(ask, MatchedNodes):
+        match = ask.notes_on(found)
         asked, choice = ask.settled(asked, Choice(found, free))
         shares = rank_shares.of_machines(found.nodes, choice.shares)
         answer = replace(answer, script=_script(request, list(found.nodes), shares))
-    why = explain(status, asked, seen, found, free=free, most=MOST_KEPT)
+    why = explain(status, asked, seen, found, free=free, most=MOST_KEPT, match=match)
     answer = replace(answer, trial=trial, explanation=why)
     free_at = free_times(seen, ends_of)
     return _with_starts(request, status, asked, seen, policy, answer, owner, ask, free_at, in_queue=problem is None)

@@ -19,7 +19,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.states import JobState
-from scheduling.jobs.models import Job
+from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import advance_all
 from scheduling.jobs.services.leases import still_leased
 from scheduling.placing.core import rank_shares
@@ -128,6 +128,18 @@ def _write(rows: Sequence[_Rows]) -> None:
         advance_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
     if on_trial:
         advance_all(on_trial, JobState.TRIAL, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
+    _write_remarks([row.chosen for row in rows])
+
+
+def _write_remarks(chosen: Sequence[Chosen]) -> None:
+    """What is not used of a mapper's answer, each as an event of its own within the state that the job has now."""
+    events = [
+        JobEvent(job_id=job.pk, from_state=job.state, to_state=job.state, reason=remark)
+        for job, choice in chosen
+        for remark in choice.explanation.remarks
+    ]
+    if events:
+        JobEvent.objects.bulk_create(events)
 
 
 def note_node_counts(chosen: Iterable[tuple[Job, Sequence[str]]]) -> None:

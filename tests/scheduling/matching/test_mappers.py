@@ -102,6 +102,11 @@ def wrong(question):
 def dies(question):
     import os
     os._exit(3)
+
+def killed(question):
+    import os, signal
+    print("so far so good")
+    os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
@@ -112,7 +117,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "their_mappers-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-mappers\nVersion: 1.0\n")
-    names = ("reverse", "fails", "slow", "wrong", "dies", "absent")
+    names = ("reverse", "fails", "slow", "wrong", "dies", "killed", "absent")
     points = "".join(f"{name} = their_mappers:{name}\n" for name in names)
     (info / "entry_points.txt").write_text(f"[gridportal.mappers]\n{points}")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -127,7 +132,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("wrong", "ValueError: it gave the machines [7], not each of 0 to 1 once"),
         ("absent", "AttributeError"),
         ("nobody", "LookupError: no mapper is called 'nobody'"),
-        ("dies", ""),
+        ("dies", "its process ended with exit code 3 and without a word"),
+        ("killed", "its process was ended by signal 9 (SIGKILL), as happens where memory runs out"),
     ],
 )
 def test_a_mapper_that_fails_is_reported_in_its_own_words(name: str, failure: str) -> None:

@@ -15,6 +15,11 @@ GROUP = {"pair": ["n1", "n2"], "bandwidth": 8e7, "cpu": 0.9, "is_linked": True}
 #: A value for each fact that any code has.
 FACTS: dict[str, Any] = {
     "model": "past-runs",
+    "mapper": "planes",
+    "among": Reason.of(Code.AMONG_MATCHED, is_set=True, is_exact=True, by_request=True),
+    "is_set": True,
+    "is_exact": True,
+    "by_request": True,
     "project": "ocean",
     "used": 8.4,
     "allocated": 10.0,
