@@ -27,15 +27,18 @@ SOURCES = {
 
 def finding(story: ContractStory) -> str:
     """One sentence: how the contract stands, with the figures that say so."""
+    if story.promised is None and story.closed:
+        return "Nothing was promised: no model knew this program, and no run like it had ended well."
     if story.promised is None:
         return (
             "Nothing is promised yet: no model predicts this run before it reports, and no run like it that reported "
             "phases has ended well."
         )
+    yet = "" if story.closed else " yet"
     if story.average is None and story.reports:
-        return "The promise was made of its first reports; no later report has been held against it yet."
+        return f"The promise was made of its first reports; no later report has been held against it{yet}."
     if story.average is None:
-        return "No phase that was promised has been reported yet."
+        return f"No phase that was promised has been reported{yet}."
     if story.closed:
         return f"The run is over. Its phases took {story.average:.2f} times as long as promised."
     main = max(story.rows, key=lambda row: row.seconds or 0.0)

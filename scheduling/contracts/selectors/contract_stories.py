@@ -52,7 +52,8 @@ class JudgedReport:
 
 @dataclass(frozen=True, slots=True)
 class ContractStory:
-    """One moment of a contract. quiet: seconds since the last report; view: None where nobody knows the end."""
+    """One moment of a contract. closed: its run is over, whether or not its last reports have been judged yet; quiet:
+    seconds since the last report; view: None where nobody knows the end."""
 
     contract: Contract
     promised: Prediction | None
@@ -73,7 +74,8 @@ class ContractStory:
 def story_of(contract: Contract, now: datetime | None = None) -> ContractStory:
     """What there is to tell now. Raises InputError for a row that cannot be read."""
     now = now or timezone.now()
-    promised, state, closed = contract.prediction, contract.monitor_state, contract.closed_at is not None
+    promised, state = contract.prediction, contract.monitor_state
+    closed = contract.closed_at is not None or contract.run.ended_at is not None
     rows = tuple(_row(each, state) for each in promised.phases) if promised else ()
     main = max(rows, key=lambda row: row.seconds or 0.0, default=None)
     return ContractStory(

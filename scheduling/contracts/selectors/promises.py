@@ -24,6 +24,8 @@ _LATEST = 2000
 #: These are made from past runs, and need no correction.
 LEARNT = (PAST_RUNS, FITTED, FIRST_REPORTS)
 _FEWEST = 3
+#: A contract is closed within so many seconds after the end of its run, or else nobody waits for that.
+CLOSED_WITHIN = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,13 @@ def corrections(application_id: int, ranks: int) -> dict[str, dict[str, float]]:
 def contract_of(run: Run | None) -> Contract | None:
     """The contract of a run, if it has one."""
     return Contract.objects.filter(run=run).first() if run else None
+
+
+def is_settled(contract: Contract, now: datetime) -> bool:
+    """Whether that of a job or run that is over changes no more: it is closed, or its run has no end or ended so long
+    ago that nobody closes it any more."""
+    ended = contract.run.ended_at
+    return contract.closed_at is not None or ended is None or (now - ended).total_seconds() > CLOSED_WITHIN
 
 
 def elapsed(contract: Contract, now: datetime) -> float:

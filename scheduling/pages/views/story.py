@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -20,8 +21,8 @@ from monitoring.clusters import selectors as clusters_selectors
 from scheduling.checkpoints.selectors import move_story
 from scheduling.checkpoints.services import requesting
 from scheduling.contracts.charts import contract_chart
-from scheduling.contracts.selectors.contract_stories import story_of
-from scheduling.contracts.selectors.promises import contract_of
+from scheduling.contracts.selectors.contract_stories import ContractStory, story_of
+from scheduling.contracts.selectors.promises import contract_of, is_settled
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.core.launcher_lines import program_lines
 from scheduling.jobs.core.states import ACTIVE
@@ -121,6 +122,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         **_phase_chart(run, story_now["phases"]),
         **(contract := _contract(run)),
         "time_left": time_left(job, contract["contract"].contract if contract else None, now),
+        "settled": job.is_final and _is_settled(contract.get("contract"), now),
     }
 
 
@@ -170,7 +172,7 @@ def _decisions(job: Job) -> list[DecisionRow]:
 
 def run_story(run: Run) -> dict[str, Any]:
     """The context of the page of one run, and of its live part."""
-    summary, over = runs_selectors.phase_summary(run), runs_selectors.is_over(run)
+    summary, over, now = runs_selectors.phase_summary(run), runs_selectors.is_over(run), timezone.now()
     return {
         "job": run.job,
         "run": run,
@@ -181,12 +183,13 @@ def run_story(run: Run) -> dict[str, Any]:
         "ranks": _ranks(run.placement, run),
         "rank_places": _rank_places(run.placement),
         "figures": _figures(run),
-        "not_begun": start_check.not_begun(run, timezone.now()),
+        "not_begun": start_check.not_begun(run, now),
         "script": run.script,
         "log": runs_selectors.log_tail(run, done=over),
         "phases": summary,
         **_phase_chart(run, summary),
-        **_contract(run),
+        **(contract := _contract(run)),
+        "settled": over and _is_settled(contract.get("contract"), now),
     }
 
 
@@ -348,3 +351,8 @@ def _contract(run: Run | None) -> dict[str, Any]:
         "contract_source": contract_chart.source(shown.promised.model) if shown.promised else "",
         "contract_figure": contract_chart.figure(shown) if shown.reports else None,
     }
+
+
+def _is_settled(shown: ContractStory | None, now: datetime) -> bool:
+    """Whether the part about the contract changes no more: the page's last update waits for it."""
+    return shown is None or is_settled(shown.contract, now)

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from scheduling.contracts.models import Contract
 from scheduling.contracts.services.tending import tend_contracts
+from scheduling.jobs.models import Job
 from scheduling.pages.charts.timeline import timeline
 from scheduling.rescheduling.services.rescheduler import answer_calls
 from scheduling.runs.models import Run
@@ -64,6 +66,38 @@ def test_one_that_is_slower_within_its_limits_is_not_said_to_get_what_was_promis
     page = text_of(signed_in(client, people).get(f"/jobs/{run.job_id}/"))
     kept = "It is slower than promised, within its limits: 1.00 s were promised for each step, and it takes 1.43 s."
     assert kept in page
+
+
+def test_the_last_update_waits_until_the_contract_is_closed(client: Client, people: Any, slow: Run) -> None:
+    end(slow)
+    Job.objects.filter(pk=slow.job_id).update(state="succeeded", ended_at=timezone.now())
+    parts = [reverse("job-live", args=[slow.job_id]), reverse("job-run-live", args=[slow.job_id, 1])]
+    for part in parts:
+        open_still = signed_in(client, people).get(part)
+        assert "data-final" not in open_still.content.decode()
+        assert "The run is over. Its phases took 5.00 times as long as promised." in text_of(open_still)
+        assert "Expected to take still, by its last report" not in text_of(open_still)
+    tend_contracts()
+    assert all("data-final" in client.get(part).content.decode() for part in parts)
+
+
+def test_nobody_waits_for_ever_for_a_contract_that_is_not_closed(client: Client, people: Any, slow: Run) -> None:
+    end(slow)
+    long_ago = timezone.now() - timedelta(minutes=5)
+    Run.objects.filter(pk=slow.pk).update(ended_at=long_ago)
+    Job.objects.filter(pk=slow.job_id).update(state="succeeded", ended_at=long_ago)
+    page = signed_in(client, people).get(reverse("job-live", args=[slow.job_id]))
+    assert "data-final" in page.content.decode()
+
+
+def test_of_a_run_that_is_over_nothing_is_promised_any_more(client: Client, people: Any, make_run: Any) -> None:
+    run = make_run()
+    Contract.objects.create(run=run)
+    address = f"/jobs/{run.job_id}/"
+    assert "Nothing is promised yet:" in text_of(signed_in(client, people).get(address))
+    end(run)
+    over = "Nothing was promised: no model knew this program, and no run like it had ended well."
+    assert over in text_of(client.get(address))
 
 
 def test_rest_has_the_contract(client: Client, people: Any, slow: Run) -> None:
