@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gridportal.accounts.models import User
+from gridportal.base.name_lists import all_listed
 from gridportal.web.templatetags.units import mbit_text
 from scheduling.jobs.core.units import share_text
 from scheduling.reports.brought_tables import brought_sections
@@ -36,7 +38,7 @@ def network_sections(person: User, span: Range) -> list[Section]:
     """Utilization of links."""
     found = ranges.link_use(span)
     then = _link_figures(ranges.link_use(span.before))
-    return [compared(_link_figures(found), then, span.before), _links(found)]
+    return [compared(_link_figures(found), then, span.before), _links(found, ranges.estimated_links(found))]
 
 
 def slowdown_sections(person: User, span: Range) -> list[Section]:
@@ -86,7 +88,7 @@ def _move_figures(found: MovesReport) -> list[Figure]:
     ]
 
 
-def _links(found: list[LinkUse]) -> Section:
+def _links(found: list[LinkUse], estimated: Sequence[str]) -> Section:
     place = (Head("cluster", "Cluster"), Head("source", "From"), Head("target", "To"))
     shares = (Head("mean", "In use, %", Cell.PERCENT), Head("p95", "At p95, %", Cell.PERCENT))
     heads = (*place, Head("peak_mbit", "Peak, Mbit/s", Cell.NUMBER), *shares)
@@ -101,6 +103,8 @@ def _links(found: list[LinkUse]) -> Section:
         for each in found
     ]
     finding = "No link was measured in this time. The page Telemetry says which sources measure, and what they lack."
+    if estimated:
+        finding = _of_pairs(estimated)
     if found:
         worst = found[0]
         finding = (
@@ -108,11 +112,20 @@ def _links(found: list[LinkUse]) -> Section:
             f"average, {share_text(worst.p95)} at the 95th percentile."
         )
     note = f"Of each cluster the {ranges.MOST_LINKS} links that are most in use now, as measured in this time."
+    note = f"{note} {_of_pairs(estimated)}" if estimated else note
     names = tuple(f"{each.source}–{each.target}, {each.cluster}" for each in found[:12])
     chart = (
         Chart("In use, %", names, tuple(round(100 * each.mean, 1) for each in found[:12])) if len(found) > 1 else None
     )
     return Section("links", "Utilization of links", finding, heads, tuple(values), note if values else "", chart)
+
+
+def _of_pairs(clusters: Sequence[str]) -> str:
+    """Why links that have figures are in no report."""
+    return (
+        f"Of the links of {all_listed(clusters)} no readings are kept: transfers are measured between pairs of nodes. "
+        "The page Topology has the figure of each link now, and the pages of the pairs have the readings."
+    )
 
 
 def _moves(found: MovesReport) -> Section:

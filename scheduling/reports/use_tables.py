@@ -148,17 +148,22 @@ def named(key: str, title: str, word: str, parts: Named, whole: Figures) -> Sect
 
 
 def _people(people: Named, whole: Figures) -> Section:
-    section = named("people", "By user", "User", people, whole)
-    rows = sorted((each.node_time for each in people.values() if each.node_time), reverse=True)
+    section, finding = named("people", "By user", "User", people, whole), _people_finding(people, whole)
+    return replace(section, finding=finding, note=NOTE) if finding else section
+
+
+def _people_finding(people: Named, whole: Figures) -> str:
+    """How few people used most; empty where nobody used anything."""
+    rows = [(name, each.node_time) for name, each in _most_first(people) if each.node_time]
     if not rows:
-        return section
+        return ""
+    first, used = rows[0]
     if len(rows) == 1:
-        section = named("people", "By user", "User", people, whole)
-        finding = f"1 person used all node-hours: {next(name for name, each in people.items() if each.node_time)}."
-        return Section(section.key, section.title, finding, section.heads, section.values, NOTE, section.chart)
-    most = 1 + sum(1 for each in accumulate(rows) if each < 0.75 * whole.node_time)
-    finding = f"{most} of {counted(len(rows), 'person', 'people')} used three quarters of the node-hours."
-    return Section(section.key, section.title, finding, section.heads, section.values, NOTE, section.chart)
+        return f"1 person used all node-hours: {first}."
+    most = 1 + sum(1 for each in accumulate(used for _, used in rows) if each < 0.75 * whole.node_time)
+    if most == 1:
+        return f"{first} used {share_text(used / whole.node_time)} of the node-hours."
+    return f"{most} of {counted(len(rows), 'person', 'people')} used three quarters of the node-hours."
 
 
 def _groups(people: Named) -> dict[str, Figures]:

@@ -171,6 +171,14 @@ def link_use(span: Range) -> list[LinkUse]:
     return sorted(_links(span), key=lambda each: -each.mean)
 
 
+def estimated_links(measured: Iterable[LinkUse]) -> list[str]:
+    """The clusters whose links have figures now and none among `measured`: only pairs of nodes are measured there, of
+    which no history of a link follows."""
+    known = {each.cluster for each in measured}
+    rest = [row for row in Cluster.objects.order_by("name") if row.name not in known and row.traits.has_network]
+    return [row.name for row in rest if row.kind == "links" and row.links.filter(measured_at__isnull=False).exists()]
+
+
 def judged_runs(span: Range) -> list[JudgedRun]:
     """The runs that started in that time and have a contract of which something is known. One statement."""
     nodes = Coalesce("run__node_count", "run__job__node_count")
@@ -248,6 +256,8 @@ def _links(span: Range) -> Iterator[LinkUse]:
         busiest = sorted(shown, key=lambda link: -(link.in_use or 0.0))[:MOST_LINKS]
         for link in busiest:
             found = history(cluster.name, f"{link.source}>{link.target}", "bandwidth", span.begin, span.until)
+            if not len(found) and not cluster.directed:  # measured from the other end
+                found = history(cluster.name, f"{link.target}>{link.source}", "bandwidth", span.begin, span.until)
             if len(found) and link.capacity:
                 used = np.clip(1.0 - found.value / link.capacity, 0.0, 1.0)
                 mean, p95 = float(used.mean()), float(np.percentile(used, 95))

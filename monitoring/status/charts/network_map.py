@@ -21,6 +21,8 @@ MOST_HOVERED = 600
 WIDTHS = (7.0, 5.4, 3.8, 2.5, 1.5)
 #: What is drawn fainter where a job's pairs stand on top, and how wide these are, in pixels.
 FAINT, PAIR_WIDTH = 0.3, 3.0
+#: Peaks from here on, in bit/s, are compared as they are shown; rounded to 0.1 Mbit/s lower ones would say nothing.
+_ROUNDED_FROM = 1e6
 #: So many ranks are named on a node.
 MOST_RANKS = 6
 SIGNS = {"compute": "circle", "network": "square"}
@@ -170,7 +172,7 @@ def figure(
 
 
 def finding(lines: Sequence[Wire], kind: str = "links", *, past: bool = False) -> str:
-    """One sentence: the worst path, and how the rest is; counted by the whole percents that the tables show."""
+    """One sentence: the worst path, and how the rest is; what is less than half is told by rates as they are shown."""
     measured = [wire for wire in lines if wire.share is not None]
     if not measured and past:
         return "Nothing was measured at that time or is kept of it; choose a later moment, or go back to now."
@@ -178,7 +180,7 @@ def finding(lines: Sequence[Wire], kind: str = "links", *, past: bool = False) -
         return "Nothing has been measured yet; the peaks are those of the topology file."
     is_ = "was" if past else "is"
     worst = min(measured, key=lambda wire: wire.share or 0.0)
-    low = sum(1 for wire in measured if round((wire.share or 0.0) * 100) < 50)
+    low = sum(1 for wire in measured if _is_low(wire))
     rate, peak = mbit_text(worst.bandwidth or 0.0), mbit_text(worst.capacity)
     what = f"{len(measured)} {'pairs, each by its worse direction,' if kind == 'pairs' else 'links'}"
     offer = "offered" if past else "offers" if low == 1 else "offer"
@@ -192,6 +194,12 @@ def finding(lines: Sequence[Wire], kind: str = "links", *, past: bool = False) -
         who = f"All {what} {offer} what they" if len(measured) > 1 else f"{worst.a}–{worst.b} offers what it"
         return f"{who} {'could' if past else 'can'}{stale}."
     return f"{worst.a}–{worst.b} {is_} the slowest: {rate} of {peak} Mbit/s; {rest}{stale}."
+
+
+def _is_low(wire: Wire) -> bool:
+    """Whether it offers less than half of its peak, in steps of 0.1 Mbit/s as rates are shown."""
+    rate, peak = wire.bandwidth or 0.0, wire.capacity
+    return 2 * round(rate, -5) < round(peak, -5) if peak >= _ROUNDED_FROM else 2 * rate < peak
 
 
 @lru_cache(maxsize=8)

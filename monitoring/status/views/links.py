@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
@@ -26,6 +27,8 @@ from monitoring.status.views.topology import requested_cluster
 #: So many of the latest readings the predictors are tried on; they take about half a millisecond for each.
 TRIED = 300
 _FEWEST = 3
+#: So many of the pairs that cross a link are named, the fastest first, and so many pairs are looked at for them.
+MOST_NAMED, _MOST_TRIED = 6, 500
 #: Over fewer forecasts than this the errors of predictors say nothing of which is better.
 _COMPARED = 10
 
@@ -49,7 +52,7 @@ def link(request: HttpRequest, source: str, target: str, *, marks: Sequence[Mark
     if cluster is None or shown is None or ends is None:
         raise Http404(f"No link or path goes from {source[:80]} to {target[:80]}.")
     span, live = span_of(request), series.live(cluster.name)
-    subject = f"{ends.source}>{ends.target}"
+    subject = _subject(cluster, ends, live)
     wanted = Wanted(
         "bandwidth", "Available bandwidth", [("available", subject, "bandwidth")], "Mbit/s", rate, 1e6, ends.capacity
     )
@@ -68,6 +71,7 @@ def link(request: HttpRequest, source: str, target: str, *, marks: Sequence[Mark
         if tried
         else plain,
         "others": _others(cluster, ends, live, request),
+        "through": _through(shown, ends, live),
         "contest": tried,
         "predictors": (rows := _predictors(tried, forecast)),
         "compared": _compared(rows, plain.histories[0]) if rows else "",
@@ -91,10 +95,54 @@ def _ends(shown: Picture, source: str, target: str) -> _Ends | None:
 
 def _path(shown: Picture, source: str, target: str) -> list[LinkFigures]:
     """The links on the way; empty without one."""
+    return _way(_routes(shown), shown, source, target)
+
+
+def _routes(shown: Picture) -> Routes:
     peaks = ((one.source, one.target, one.capacity) for one in shown.links)
-    network = structure(shown.cluster, shown.nodes, peaks)
-    way = Routes(network).path(source, target)
+    return Routes(structure(shown.cluster, shown.nodes, peaks))
+
+
+def _way(routes: Routes, shown: Picture, source: str, target: str) -> list[LinkFigures]:
+    way = routes.path(source, target)
     return [shown.links[arc >> 1] for arc in way.arcs] if way else []
+
+
+def _subject(cluster: Cluster, ends: _Ends, live: Mapping[Series, Live]) -> str:
+    """Under which name its readings are kept: a link that serves both directions may have them under the other one."""
+    there, back = f"{ends.source}>{ends.target}", f"{ends.target}>{ends.source}"
+    is_other = ends.link is not None and not cluster.directed and (there, "bandwidth") not in live
+    return back if is_other and (back, "bandwidth") in live else there
+
+
+@dataclass(frozen=True, slots=True)
+class _Crossing:
+    """A measured pair of nodes whose path crosses a link, with what it got, bit/s."""
+
+    source: str
+    target: str
+    rate: float
+
+
+def _through(shown: Picture, ends: _Ends, live: Mapping[Series, Live]) -> list[_Crossing] | None:
+    """The fastest pairs that cross a link of which itself no reading is kept, since its figure comes from them; None
+    for one that has readings of its own, and for a path."""
+    if ends.link is None or shown.cluster.kind != "links":
+        return None
+    if (_subject(shown.cluster, ends, live), "bandwidth") in live:
+        return None
+    pairs = sorted(_measured_pairs(shown, live), key=lambda pair: (-pair.rate, pair.source, pair.target))[:_MOST_TRIED]
+    routes = _routes(shown)
+    crossing = (pair for pair in pairs if ends.link in _way(routes, shown, pair.source, pair.target))
+    return list(islice(crossing, MOST_NAMED))
+
+
+def _measured_pairs(shown: Picture, live: Mapping[Series, Live]) -> Iterator[_Crossing]:
+    compute = {node.name for node in shown.nodes if node.kind == "compute"}
+    for subject, metric in live:
+        source, _, target = subject.partition(">")
+        if metric == "bandwidth" and source in compute and target in compute:
+            yield _Crossing(source, target, live[subject, metric].value)
 
 
 def _find(shown: Picture, source: str, target: str) -> LinkFigures | None:

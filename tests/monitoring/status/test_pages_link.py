@@ -60,6 +60,24 @@ def test_a_link_that_was_never_measured_shows_its_peak_and_no_zero(client_as, st
     assert "0.0 Mbit/s" not in page.replace("100.0 Mbit/s", "")
 
 
+def test_a_link_without_readings_of_its_own_names_the_pairs_that_cross_it(client_as, star, now):
+    record_readings("grid", "probes", [Sample("c>b", "bandwidth", now.timestamp(), 50e6)])
+    page = markup(client_as("user").get("/topology/links/b/s/?since=15m"))
+    told = " ".join(re.sub(r"<[^>]*>", " ", page[page.index('id="through"') :]).split())
+    assert "No readings are kept of this link alone: transfers are measured between compute nodes." in told
+    assert "The fastest now: c–b with 50.0 Mbit/s, a–b with 40.0 Mbit/s." in told
+    assert 'href="/topology/links/c/b/?cluster=grid"' in page
+    assert "No reading in the" not in page
+    assert "a–b with" not in markup(client_as("user").get("/topology/links/c/s/"))
+
+
+def test_a_link_of_both_directions_shows_the_readings_that_are_kept_under_the_other(client_as, star, now):
+    record_readings("grid", "probes", [Sample("s>c", "bandwidth", now.timestamp(), 70e6)])
+    page = markup(client_as("user").get("/topology/links/c/s/?since=15m"))
+    assert "70 Mbit/s at the only reading" in page or "70.0 Mbit/s at the only reading" in page
+    assert 'id="through"' not in page
+
+
 def test_the_counted_traffic_of_a_link_is_that_of_its_interface(client_as, star):
     page = markup(client_as("user").get("/topology/links/a/s/?since=15m"))
     assert "Counted traffic" in page

@@ -506,12 +506,12 @@ def test_the_figure_at_the_bottleneck_does_not_cover_a_node():
             assert all(abs(dot.x - line.label_x) > 24 or abs(dot.y - line.label_y) > 18 for dot in drawn.dots)
 
 
-def test_the_map_counts_by_the_percents_that_it_shows(client_as, crossbar):
+def test_the_map_counts_by_the_rates_that_it_shows(client_as, crossbar):
     Link.objects.update(bandwidth=90e6)
-    Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.9e6)
+    Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.96e6)
     page = markup(client_as("user").get("/topology/"))
-    assert "n1–n4 is the slowest: 49.9 of 100 Mbit/s; all 6 pairs, each by its worse direction, offer at least" in page
-    Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.4e6)
+    assert "n1–n4 is the slowest: 50 of 100 Mbit/s; all 6 pairs, each by its worse direction, offer at least" in page
+    Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.9e6)
     assert "; 1 of 6 pairs, each by its worse direction, offers less than half of its peak" in markup(
         client_as("user").get("/topology/")
     )
