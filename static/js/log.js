@@ -1,9 +1,11 @@
-/* The live log: follows, searches, wraps. Reads only what is new: the address takes the byte offset. */
+/* The live log: follows, searches, wraps. Reads only what is new: the address takes the byte offset. While the page is
+   paused it reads nothing, and then goes on where it stopped. */
 
 const EVERY = 1500;
 const MOST = 2_000_000;
 
 const watched = new WeakSet();
+const paused = () => document.querySelector("[data-live-pause]")?.getAttribute("aria-pressed") === "true";
 
 /* The pane may come with a later refresh: a job that waits has no log yet. */
 function find() {
@@ -34,14 +36,21 @@ function watch(pane) {
 
   async function read() {
     let again = EVERY;
+    if (paused()) {
+      setTimeout(read, again);
+      return;
+    }
     try {
       const answer = await fetch(`${pane.dataset.log}?offset=${offset}`, { headers: { Accept: "application/json" } });
       if (answer.ok && !answer.redirected) {
         const { text, end, complete, more } = await answer.json();
-        if (text) add(text);
-        offset = end;
-        if (complete && !more) return;
-        if (more) again = 0;
+        // What comes after the click on Pause is read again once the page goes on.
+        if (!paused()) {
+          if (text) add(text);
+          offset = end;
+          if (complete && !more) return;
+          if (more) again = 0;
+        }
       }
     } catch {
       /* the live mark says that the server is away */

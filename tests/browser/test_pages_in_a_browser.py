@@ -132,6 +132,22 @@ def test_live_updates_pause_and_resume(portal, jobs):
     page.wait_for_function("() => document.querySelector('h1').textContent.includes('renamed')")
 
 
+def test_a_paused_page_follows_no_log_until_it_goes_on(portal, jobs):
+    portal.leave_charts_out()
+    portal.sign_in("user")
+    job = jobs["running"]
+    portal.go(f"/jobs/{job.pk}/")
+    page = portal.page
+    page.wait_for_selector("#log")
+    page.locator("[data-live-pause]").click()
+    with open(f"{job.runs.get().run_dir}/output.log", "a", encoding="utf-8") as log:
+        log.write("while it paused\n")
+    page.wait_for_timeout(3000)
+    assert "while it paused" not in page.locator("#log").inner_text()
+    page.locator("[data-live-pause]").click()
+    page.wait_for_function("() => document.querySelector('#log').textContent.includes('while it paused')")
+
+
 def test_live_updates_come_where_a_script_of_the_page_is_late(portal, jobs):
     """A slow machine reads a page's large scripts for seconds: the first polls come before htmx listens."""
     portal.sign_in("user")
