@@ -9,6 +9,7 @@ from gridportal.accounts.models import AuditEvent
 #: What somebody did, by the second part of an action; {} is what it was done to.
 _DONE: Mapping[str, str] = {
     "approve": "approved {}",
+    "bring": "brought {}",
     "build": "began to build {}",
     "cancel": "cancelled {}",
     "change": "changed {}",
@@ -73,6 +74,8 @@ _DONE: Mapping[str, str] = {
     "weigh": "weighed {}",
     "withdraw": "withdrew the offer of {}",
 }
+#: Actions that are told otherwise where they are told without what they were done to.
+_ALONE: Mapping[str, str] = {"move.propose": "proposed a move"}
 #: Objects that are no single thing.
 _PLURALS = ("moves",)
 #: States of a decision on a move, which are actions on it.
@@ -105,6 +108,8 @@ def action_label(action: str) -> str:
     >>> action_label("job.cancel"), action_label("alert_rule.mute"), action_label("person.sign_in"), action_label("job")
     ('cancelled a job', 'muted an alert rule', 'signed in', 'job')
     """
+    if action in _ALONE:
+        return _ALONE[action]
     noun, _, verb = action.partition(".")
     done = _DONE.get(verb) or _DECIDED.get(verb)
     words = noun.replace("_", " ")

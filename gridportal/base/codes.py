@@ -198,7 +198,7 @@ class Code(StrEnum):
     PROGRAM_NOT_SEEN = "program_not_seen", "program", "clusters"
     PROGRAM_NOT_SHARED = "program_not_shared", "program", "folder", "clusters"
     PROGRAM_NOT_EXECUTABLE = "program_not_executable", "program"
-    NEVER_TRIED = "never_tried"
+    NEVER_TRIED = "never_tried", "runs"  # all that it had
 
     # why there is no skeleton, or why it tells little; `share` of the time outside MPI
     PROGRAM_WAITS = "program_waits", "share"

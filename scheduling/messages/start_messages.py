@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gridportal.base.name_lists import all_listed
 from gridportal.base.reasons import Code
 from scheduling.messages.parts import minute
-from scheduling.messages.registry import plain, says
+from scheduling.messages.registry import says
 
 _REMEDY = "Choose the MPI that it was built with, so that its own launcher starts it."
 _NO_OPEN_MPI = (
@@ -129,9 +129,7 @@ def _(program: str) -> str:
     return f"{program} is a file that nobody may execute: chmod +x {program}."
 
 
-plain(
-    {
-        Code.NEVER_TRIED: "No run of it has ended well since its last change. A test run of two ranks shows whether "
-        "it starts, and how."
-    }
-)
+@says(Code.NEVER_TRIED)
+def _(runs: int) -> str:
+    known = "No run of it has ended well since its last change." if runs else "It has not run yet."
+    return f"{known} A test run of two ranks shows whether it starts, and how."

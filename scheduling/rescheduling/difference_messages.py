@@ -88,7 +88,7 @@ def _pace(decision: MoveDecision, promised: Prediction | None) -> str:
     if not decision.ret_current or decision.ret_new is None:
         return pace
     there = here * decision.ret_new / decision.ret_current
-    return f"{pace}; by the promise, not measured yet, it would take {there:.3g} s there"
+    return f"{pace}; there it should take {there:.3g} s: a prediction of the model, nothing was measured"
 
 
 def _longest(promised: Prediction | None) -> PhasePrediction | None:

@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from gridportal.base.rates import figure_text
 from scheduling.checkpoints import selectors
 from scheduling.checkpoints.models import RestartFile
 from scheduling.checkpoints.selectors import MoveStory, PhaseSeconds, RestartPoint
@@ -27,6 +28,8 @@ register = template.Library()
 
 #: Mark and tone of each health: never colour alone.
 _HEALTH: dict[str, tuple[str, str]] = {Health.WHOLE: ("✓", "good"), Health.SET_ASIDE: ("■", "wait")}
+#: Digits behind the point of seconds of a move, in its stages as in the table of what it costs.
+_DIGITS = 1
 _SIGNS = {StageState.DONE: "✓", StageState.NOW: "●", StageState.TO_COME: "○", StageState.BROKEN: "✕"}
 _WHERE = {
     ContinuationState.ASKED: "Nodes are chosen for it; it computes on meanwhile.",
@@ -135,8 +138,15 @@ def stage_name(stage: StageProgress) -> str:
 
 @register.filter
 def stage_seconds(stage: StageProgress) -> str:
-    """Seconds that it took, or has taken so far, of those that were predicted."""
+    """Seconds that it took, or has taken so far, of those that were predicted; digits as in the table of its costs."""
+    predicted = "" if stage.predicted is None else _predicted(stage.predicted)
     if stage.seconds is None:
-        return "" if stage.predicted is None else f"{stage.predicted:.0f} s predicted"
-    took = f"{stage.seconds:.1f}" if stage.seconds < 10 else f"{stage.seconds:.0f}"
-    return f"{took} s" if stage.predicted is None else f"{took} of {stage.predicted:.0f} s"
+        return f"{predicted} predicted" if predicted else ""
+    took = figure_text(stage.seconds, _DIGITS)
+    return f"{took} of {predicted}" if predicted else f"{took} s"
+
+
+def _predicted(seconds: float) -> str:
+    """What would be shown as none at all is told as less than the last digit."""
+    least = 10.0**-_DIGITS
+    return f"under {least:g} s" if 0 < seconds < least / 2 else f"{figure_text(seconds, _DIGITS)} s"

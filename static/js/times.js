@@ -7,9 +7,9 @@ const STEPS = [
   [0, 1, "s"],
 ];
 
-export function ago(seconds) {
+export function ago(seconds, now = "now") {
   const apart = Math.abs(seconds);
-  if (apart < 5) return "now";
+  if (apart < 5) return now;
   const [, size, unit] = STEPS.find(([from]) => apart >= from);
   const amount = `${Math.floor(apart / size)} ${unit}`;
   return seconds > 0 ? `${amount} ago` : `in ${amount}`;
@@ -29,7 +29,7 @@ function put(element, text) {
 function tick() {
   const now = Date.now();
   for (const time of document.querySelectorAll("time[data-ago]"))
-    put(time, ago((now - Date.parse(time.dateTime)) / 1000));
+    put(time, ago((now - Date.parse(time.dateTime)) / 1000, time.dataset.ago || "now"));
   // A clock that went on while nothing new is heard would tell of a state that may be over.
   if (document.querySelector('[data-live-mark][data-state="stale"], [data-live-mark][data-state="paused"]')) return;
   for (const clock of document.querySelectorAll("[data-since]"))

@@ -226,10 +226,11 @@ def spaced(value: str) -> str:
     return str(value).replace("_", " ")
 
 
-def age_text(seconds: float) -> str:
-    """An age as in `6 min ago`, or a time to come as in `in 6 min`; the page's script keeps it moving."""
+def age_text(seconds: float, now: str = "now") -> str:
+    """An age as in `6 min ago`, or a time to come as in `in 6 min`; the page's script keeps it moving. `now`: what a
+    moment just past or to come is called."""
     if -5 < seconds < 5:
-        return "now"
+        return now
     steps = ((172800, 86400, "d"), (7200, 3600, "h"), (120, 60, "min"), (0, 1, "s"))
     length, unit = next((length, unit) for start, length, unit in steps if abs(seconds) >= start)
     amount = f"{int(abs(seconds) // length)} {unit}"
@@ -237,15 +238,16 @@ def age_text(seconds: float) -> str:
 
 
 @register.filter
-def ago(value: datetime | None) -> SafeString | str:
-    """A time relative to now, carrying the absolute one."""
+def ago(value: datetime | None, now: str = "now") -> SafeString | str:
+    """A time relative to now, carrying the absolute one. `now`: what is said of one of this moment."""
     if value is None:
         return NOTHING
     return format_html(
-        '<time data-ago datetime="{}" title="{} UTC">{}</time>',
+        '<time {} datetime="{}" title="{} UTC">{}</time>',
+        "data-ago" if now == "now" else format_html('data-ago="{}"', now),
         value.isoformat(),
         value.strftime("%Y-%m-%d %H:%M:%S"),
-        age_text((timezone.now() - value).total_seconds()),
+        age_text((timezone.now() - value).total_seconds(), now),
     )
 
 

@@ -61,8 +61,8 @@ def save_program(owner: User, asked: ProgramRequest, instance: Application | Non
     application.save()
     program.application = application
     program.save()
-    action = "application.bring" if instance is None else "application.change"
-    audit(owner, action, application, slug=application.slug, command=application.command)
+    facts = {"slug": application.slug, "command": application.command}
+    audit(owner, "application.change" if instance else "application.bring", application, **facts)
     return application
 
 

@@ -68,7 +68,7 @@ def _of_its_start(application: Application) -> Iterator[Reason]:
     elif is_of_debians_mpich(content) and _is_portals(application, words):
         yield Reason.of(Code.DEBIANS_MPICH, launcher=launcher_name(words))
     if not _has_ended_well(application):
-        yield Reason.of(Code.NEVER_TRIED)
+        yield Reason.of(Code.NEVER_TRIED, runs=Run.objects.filter(job__application=application).count())
 
 
 def _is_portals(application: Application, words: Sequence[str]) -> bool:

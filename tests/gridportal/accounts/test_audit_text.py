@@ -40,6 +40,8 @@ def test_each_action_can_be_chosen_in_words(client_as, people):
     page = markup(client_as("administrator").get("/audit/"))
     assert '<option value="alert_rule.mute">muted an alert rule</option>' in page
     assert action_label("moves.change_policy") == "changed the rules on moves"
+    assert action_label("move.propose") == "proposed a move"
+    assert action_label("application.bring") == "brought an application"
 
 
 @pytest.mark.parametrize(
@@ -56,6 +58,8 @@ def test_each_action_can_be_chosen_in_words(client_as, people):
         ),
         ("person.set_role", Subject("user", "3", "ann"), "changed the role of ann"),
         ("person.sign_in", Subject("user", "3", "ann"), "signed in"),
+        ("application.bring", Subject("application", "7", "My solver"), "brought the application My solver"),
+        ("move.propose", Subject("job", "12", "job 12"), "proposed to move job 12"),
         ("job.dance", Subject("job", "12", "job 12"), "job: dance job 12"),
     ],
 )

@@ -26,7 +26,8 @@ def test_the_page_says_that_the_network_is_measured_and_links_to_itself(asked):
     assert parse_qs(urlsplit(address).query)["cluster"] == [cluster.name]
     page = markup(client.get(address))
     assert f"The network of {cluster.name}</a> is being measured. This page says when it has ended." in page
-    assert f"The network of {cluster.name} is being measured. It was asked for" in page
+    assert f"The network of {cluster.name} is being measured. Asked for" in page
+    assert ">just now</time>" in page
 
 
 def test_the_page_says_when_the_measurement_ended(asked):

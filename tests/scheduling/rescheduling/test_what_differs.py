@@ -51,8 +51,8 @@ def test_sets_that_look_alike_leave_the_promised_seconds_of_a_step() -> None:
     row = decision(group("n1", "n2"), group("n3", "n4"), average=2.43, complete=0.5, ret_current=100.0, ret_new=41.0)
     assert what_differs(row, PEAKS, STEPS) == (
         "When it was weighed, 12:03:11 UTC: both node sets offer processors and links that are equally free; at the "
-        "measured pace of this run, one report of time step takes 1.12 s here; by the promise, not measured yet, it "
-        "would take 0.458 s there."
+        "measured pace of this run, one report of time step takes 1.12 s here; there it should take 0.458 s: a "
+        "prediction of the model, nothing was measured."
     )
 
 

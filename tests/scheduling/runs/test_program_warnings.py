@@ -91,7 +91,7 @@ def test_rest_answers_with_the_same_as_values(client_as):
     first, second = made.json()["warnings"]
     assert (first["code"], first["facts"]) == ("starts_ranks_itself", {"launcher": "mpirun"})
     assert first["message"].startswith("The script calls mpirun itself")
-    assert (second["code"], second["facts"]) == ("never_tried", {})
+    assert (second["code"], second["facts"]) == ("never_tried", {"runs": 0})
     address = f"/api/own-programs/{made.json()['slug']}"
     changed = client_as("user").patch(address, {"kind": "batch"}, **JSON).json()
     assert [each["code"] for each in changed["warnings"]] == ["never_tried"]
@@ -150,8 +150,10 @@ def test_what_lies_behind_a_closed_folder_is_not_told(public_folder):
 
 def test_a_run_that_ended_well_ends_the_doubt_until_it_is_changed(people, make_job):
     program = brought(people, kind="batch", content=b"#!/bin/sh\n./x\n")
+    assert message(program_warnings(program)[0]).startswith("It has not run yet. A test run of two ranks")
     make_job(people["user"], "failed", application=program, parameters={})
     assert codes(program) == [Code.NEVER_TRIED]
+    assert message(program_warnings(program)[0]).startswith("No run of it has ended well since its last change.")
     make_job(people["user"], "succeeded", application=program, parameters={})
     assert codes(program) == []
     assert codes(save_program(people["user"], ProgramRequest("Ring", kind="batch"), program)) == [Code.NEVER_TRIED]
