@@ -72,3 +72,10 @@ def test_preview_page_and_rest_say_the_same(client_as, people, make_job, applica
     page = markup(client.get(f"/jobs/{job.pk}/requirements/"))
     assert answer["explanation"]["change"].replace(">", "&gt;") in page
     assert f"/jobs/{job.pk}/requirements/" in markup(client.get(f"/jobs/{job.pk}/"))
+
+
+def test_the_preview_page_tells_a_mapper_that_fails_and_among_which_sets_it_chose(client_as, application, crossbar):
+    text = '[ Type = "Set"; requirements = other.cpu > 0.1; rank = Sum(other.cpu); Mapper = "nobody" ]'
+    shown = markup(client_as("user").post("/submit/preview", form_of(application, node_count="2", classad=text)))
+    assert "The mapper nobody failed: LookupError" in shown
+    assert "Of the sets that the request allows none has a higher rank." in shown
