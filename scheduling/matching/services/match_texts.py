@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,14 +14,14 @@ from scheduling.matching.core.columns.column import Column
 from scheduling.matching.core.columns.pair_evaluation import Pool
 from scheduling.matching.core.language.ad_errors import Notice
 from scheduling.matching.core.language.ad_reader import read_ad, read_ads
-from scheduling.matching.core.language.ad_syntax import Attribute, Literal, Record, Scope, Special
+from scheduling.matching.core.language.ad_syntax import Literal, Record, Scope, Special
 from scheduling.matching.core.language.ad_syntax import Name as AttributeName
 from scheduling.matching.core.mapping.mapper_interface import MapperMachine, MapperQuestion, PlainValue
 from scheduling.matching.core.match_explanations import Explainer
 from scheduling.matching.core.request_elements import elements, sent_by, with_requirements, with_sizes
 from scheduling.matching.core.sets.set_candidates import PairValues
-from scheduling.matching.core.sets.set_matching import SetMatch, match
-from scheduling.matching.core.sets.set_request import RANK, SetRequest
+from scheduling.matching.core.sets.set_matching import SetMatch, match, passes_without_rank
+from scheduling.matching.core.sets.set_request import SetRequest
 
 _NAMES = ("machine", "dns", "name", "hostname")
 _PROCESSORS = ("processors", "cpus", "cpucount", "totalcpus", "detectedcpus")
@@ -70,7 +70,7 @@ def answer(question: MatchQuestion, records: Sequence[Record] | None = None) -> 
     outcome = match(request, pool, library, is_over=is_over)
     taken = time.perf_counter() - started
     made = _answered(outcome, ads, [*read.notices, *notices], taken, is_late=is_over())
-    if made.refusal is Refusal.NO_SET_PASSES and _passes_without_rank(request, pool, library, is_over):
+    if made.refusal is Refusal.NO_SET_PASSES and passes_without_rank(outcome, library, is_over=is_over):
         made = replace(made, refusal=Refusal.NO_RANK)
     made = replace(made, ranked_by=elements(read.ad, "", None, question.request).rank)
     if question.names_candidates:
@@ -128,12 +128,6 @@ def _refusal(outcome: SetMatch, resources: int, *, is_late: bool) -> Refusal:
     if outcome.search is not None and not outcome.search.request.collective:
         return Refusal.NO_RANK
     return Refusal.NO_SET_PASSES
-
-
-def _passes_without_rank(request: Record, pool: Pool, library: Library, is_over: Callable[[], bool]) -> bool:
-    """Whether a set satisfies all requirements, and its rank alone is no number."""
-    unranked = Record({**request.attributes, RANK: Attribute(RANK, Literal(0))})
-    return bool(match(unranked, pool, library, is_over=is_over).members)
 
 
 def _few(notices: Sequence[Notice]) -> tuple[Notice, ...]:

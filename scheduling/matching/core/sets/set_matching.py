@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 
 from scheduling.matching.core.columns.pair_evaluation import Pool
-from scheduling.matching.core.language.ad_syntax import Record
+from scheduling.matching.core.language.ad_syntax import Attribute, Literal, Record
 from scheduling.matching.core.sets import every_set
 from scheduling.matching.core.sets.greedy_sets import BestSet, GreedyWay, greedy
 from scheduling.matching.core.sets.improvement import improved
@@ -29,7 +29,7 @@ from scheduling.matching.core.sets.set_candidates import (
     filtered,
     single_ranks,
 )
-from scheduling.matching.core.sets.set_request import SetRequest
+from scheduling.matching.core.sets.set_request import RANK, SetRequest
 from scheduling.matching.core.sets.set_values import SetValues
 from scheduling.matching.core.sets.threshold_sweep import plan, sweep
 
@@ -88,13 +88,29 @@ def match(
     kept = filtered(request, pairs)
     if not request.is_set:
         return _single(request, pairs, kept)
-    chosen = candidates(request, pairs, kept.rows)
-    search = SetSearch(request, chosen, SetValues(request, library))
+    search = _search_among(request, pairs, kept, library)
     best, exact, method, greedy_rank = _search(search, is_over)
     bound = _bound(search, best, exact=exact)
     exact = exact or (best is not None and bound is not None and best.rank >= bound)
     members = () if best is None else tuple(kept.rows[list(best.members)].tolist())
     return SetMatch(members, None if best is None else best.rank, exact, bound, method, kept, search, greedy_rank)
+
+
+def passes_without_rank(outcome: SetMatch, library: AdLibrary, *, is_over: Callable[[], bool] = lambda: False) -> bool:
+    """Whether a set satisfies all requirements where `outcome` has none: then its rank alone is no number.
+
+    The resources are not filtered again.
+    """
+    if outcome.search is None:
+        return False
+    ranked = outcome.search.request
+    request = SetRequest(Record({**ranked.ad.attributes, RANK: Attribute(RANK, Literal(0))}), ranked.pool)
+    search = _search_among(request, PairValues(request, library), outcome.filtered, library)
+    return _search(search, is_over)[0] is not None
+
+
+def _search_among(request: SetRequest, pairs: PairValues, kept: Filtered, library: AdLibrary) -> SetSearch:
+    return SetSearch(request, candidates(request, pairs, kept.rows), SetValues(request, library))
 
 
 def _single(request: SetRequest, pairs: PairValues, kept: Filtered) -> SetMatch:
