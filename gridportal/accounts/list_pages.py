@@ -174,7 +174,7 @@ _LISTS = (
             }
         ),
     ),
-    ListPage("topology", "Topology", "topology", ("cluster", "q", "since", "start", "until")),
+    ListPage("topology", "Topology", "topology", ("cluster", "q", "since", "start", "until", "node_sort")),
     ListPage(
         "reports",
         "Usage report",

@@ -15,8 +15,22 @@ from gridportal.accounts.models import AuditEvent, User
 from gridportal.accounts.second_factors import FACTORS
 from gridportal.web.csv_stream import plain_cell
 from gridportal.web.paging import LongList, distinct
+from gridportal.web.sorting import ColumnSort, SortedList, by_column
 
 CSV_HEAD = ("at", "actor", "action", "object type", "object id", "object", "detail", "request id", "address")
+
+#: By what the list of people is sorted.
+PEOPLE_SORTS = {
+    "name": by_column("username"),
+    "state": ColumnSort(("is_active", "from_log"), lambda is_active, log: (not is_active, bool(log))),
+    "email": by_column("email"),
+    "factor": ColumnSort(("has_second_factor",), lambda has_one: not has_one),
+    "tokens": by_column("token_count"),
+    "last": by_column("last_login"),
+    "joined": by_column("date_joined"),
+}
+#: The sorts of a short audit trail; that by time has an index.
+AUDIT_SORTS = {"who": by_column("actor_name")}
 
 
 def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
@@ -36,6 +50,12 @@ def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
     if until := filters.get("until"):
         events = events.filter(at__lte=until)
     return events
+
+
+def audit_list(filters: Mapping[str, Any], sort: str) -> SortedList[AuditEvent]:
+    """The trail as `sort` says: by `when` or `who`; the newest first unless it says otherwise."""
+    events = audit_events(filters)
+    return SortedList(events.order_by("at", "id") if sort == "when" else events, sort, AUDIT_SORTS)
 
 
 def people(text: str = "", *, with_logs: bool = True) -> QuerySet[User]:
@@ -69,9 +89,9 @@ def audit_actions() -> list[str]:
     return distinct(AuditEvent, "action")
 
 
-def audit_rows(events: QuerySet[AuditEvent]) -> Iterator[tuple[object, ...]]:
+def audit_rows(events: LongList[AuditEvent]) -> Iterator[tuple[object, ...]]:
     """The rows of the CSV file, below CSV_HEAD."""
-    for event in LongList(events):
+    for event in events:
         row = (
             event.at.isoformat(timespec="seconds"),
             event.actor_name,

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 from django.db.models import Count, QuerySet
 
 from gridportal.accounts.models import User
-from gridportal.web.paging import LongList, all_keys, counted, keys_between, keys_by
+from gridportal.web.paging import all_keys, counted, keys_between, keys_by
+from gridportal.web.sorting import SortedList
 from scheduling.jobs.filters import NEWEST_FIRST, ordering
 from scheduling.jobs.models import Application, Job
+from scheduling.pages.job_sorts import SHORT_SORTS
 
 
 class _Group(NamedTuple):
@@ -26,7 +28,7 @@ class _Group(NamedTuple):
     size: int
 
 
-class JobList(LongList[Job]):
+class JobList(SortedList[Job]):
     """Jobs in the order that the address asks for: `sort` is what it says.
 
     `at_once`: the numbers of all jobs are read with one statement, where finding a part costs as much as finding all.
@@ -35,14 +37,21 @@ class JobList(LongList[Job]):
     def __init__(
         self, found: QuerySet[Job], sort: str, shown: QuerySet[Job] | None = None, *, at_once: bool = False
     ) -> None:
-        self.sort, columns = ordering(sort)
-        super().__init__(found.order_by(*columns), shown)
-        self._at_once, self._order = at_once, columns
-        self._backwards = self.sort.startswith("-")
-        self._column = _COLUMNS.get(self.sort.removeprefix("-"))
+        usual, columns = ordering(sort)
+        super().__init__(found.order_by(*columns), sort, SHORT_SORTS, shown)
+        self._usual, self._at_once, self._order = usual, at_once, columns
+        self._backwards = usual.startswith("-")
+        self._column = _COLUMNS.get(usual.removeprefix("-"))
+
+    @property
+    def sort(self) -> str:
+        """The sort that is on."""
+        return super().sort or self._usual
 
     def keys(self, start: int, stop: int) -> list[int]:
         """The numbers of the jobs from `start` to before `stop`."""
+        if super().sort:
+            return super().keys(start, stop)
         if self._at_once:
             return self._all[start:stop]
         return list(self._grouped(start, stop)) if self._column else super().keys(start, stop)

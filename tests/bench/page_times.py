@@ -193,6 +193,7 @@ def _filters() -> Iterator[dict[str, str]]:
     yield {"start": "2026-03-01T00:00:00", "until": "2026-03-02T00:00:00"}
     yield {"state": "failed", "application": "nas-ep", "sort": "-nodes"}
     yield {"application": "nas-ep", "page": "100"}
+    yield from ({"state": "failed", "sort": sort} for sort in ("ranks", "-running", "check", "-chosen"))
 
 
 def _audit() -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from scheduling.jobs.services.registering import register_application
 from tests.browser.conftest import settled
@@ -15,6 +16,9 @@ _LAST_IN_SIGHT = """() => {
   const last = document.querySelector(".theme"), box = last.getBoundingClientRect();
   return box.height > 20 && box.bottom <= innerHeight;
 }"""
+#: The tables that are wider than their box.
+_CUT = """() => [...document.querySelectorAll(".scroll")]
+  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => `${box.scrollWidth} of ${box.clientWidth}`)"""
 _SCROLL = "() => { const nav = document.querySelector('.rail nav'); nav.scrollTop = nav.scrollHeight; }"
 
 
@@ -48,3 +52,18 @@ def test_the_finding_of_a_decision_has_the_width_of_some_words(portal, people, m
             assert box.bounding_box()["width"] >= 180, address
     portal.go(f"/jobs/{job.pk}/")
     assert portal.page.locator("[aria-label='Decisions on moves'] th").all_inner_texts()[:2] == ["Decision", "State"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_column_of_jobs_and_moves_is_cut_on_a_laptop(portal, people, make_job, theme):
+    portal.page.set_viewport_size({"width": 1280, "height": 800})
+    portal.page.emulate_media(color_scheme=theme)
+    for name in ("heat on the new links", "before the paper"):
+        job = make_job(people["user"], "succeeded", name=name, node_count=8, ended_at=timezone.now())
+        nodes = {"nodes_now": ["duo1", "quad12", "rack7-n11"], "nodes": ["duo3", "quad14", "rack8-n12"]}
+        propose(job, state="verified", by="operator", why="The link of the old nodes is slow.", **nodes)
+    portal.sign_in("operator")
+    for address in ("/jobs/", "/jobs/?sort=-running", "/migrations/?show=moved", "/migrations/?show=moved&sort=gain"):
+        portal.go(address)
+        settled(portal)
+        assert portal.page.evaluate(_CUT) == [], address

@@ -23,10 +23,11 @@ from gridportal.accounts.models import User
 from gridportal.accounts.roles import ALL_ROLES, MAY
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.web.form_errors import add_input_error
-from gridportal.web.paging import LongList, page_of
+from gridportal.web.paging import page_of
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from gridportal.web.shown_version import version_of
+from gridportal.web.sorting import SortedList
 
 PER_PAGE = 50
 
@@ -115,7 +116,8 @@ def _page(
 ) -> HttpResponse:
     """`chosen`: by person a role that is not given yet."""
     text, with_logs = request.GET.get("q", "").strip()[:150], request.GET.get("logs") == "1"
-    page = page_of(LongList(selectors.people(text, with_logs=with_logs)), PER_PAGE, request.GET.get("page"))
+    found = SortedList(selectors.people(text, with_logs=with_logs), request.GET.get("sort", ""), selectors.PEOPLE_SORTS)
+    page = page_of(found, PER_PAGE, request.GET.get("page"))
     for row in page.object_list:
         row.chosen_role = chosen.get(row.pk, row.own_role)  # type: ignore[attr-defined]  # for the template
         row.shown_version = version_of({"role": row.own_role})  # type: ignore[attr-defined]  # as well
@@ -123,6 +125,8 @@ def _page(
         "form": form,
         "page": page,
         "total": page.paginator.count,
+        "sort": found.sort,
+        "unsorted": found.unsorted,
         "q": text,
         "of_logs": selectors.people(text).exclude(from_log="").count(),
         "with_logs": with_logs,

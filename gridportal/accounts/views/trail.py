@@ -11,12 +11,13 @@ from gridportal.accounts.audit_text import action_text
 from gridportal.accounts.forms import AuditFilterForm
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.list_pages import LISTS
-from gridportal.accounts.selectors import CSV_HEAD, audit_actions, audit_events, audit_rows
+from gridportal.accounts.selectors import CSV_HEAD, audit_actions, audit_list, audit_rows
 from gridportal.web.csv_stream import csv_response
-from gridportal.web.paging import LongList, page_of
+from gridportal.web.paging import page_of
 from gridportal.web.refused_file import refused_file, unknown_filters
 
 PAGE = 50
+NEWEST_FIRST = "-when"
 #: What the address of the page may have beside filters.
 _NO_FILTERS = ("page", "view")
 _view_audit = permission_required("accounts.view_audit", raise_exception=True)
@@ -30,12 +31,16 @@ def trail(request: HttpRequest) -> HttpResponse:
         return usual
     form = AuditFilterForm(request.GET, audit_actions())
     form.is_valid()
-    page = page_of(LongList(audit_events(form.cleaned_data)), PAGE, request.GET.get("page"))
+    sort = request.GET.get("sort", NEWEST_FIRST)
+    found = audit_list(form.cleaned_data, sort)
+    page = page_of(found, PAGE, request.GET.get("page"))
     context = {
         "form": form,
         "page": page,
         "rows": [(event, action_text(event)) for event in page.object_list],
         "filtered": any(form.cleaned_data.values()),
+        "sort": sort if sort == "when" else found.sort or NEWEST_FIRST,
+        "unsorted": found.unsorted,
         **list_context(request, "audit"),
     }
     return render(request, "accounts/audit.html", context)
@@ -49,4 +54,4 @@ def trail_csv(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     accepted = {*LISTS["audit"].parameters, *_NO_FILTERS}
     if refused := unknown_filters(request.GET, accepted) or refused_file(form):
         return refused
-    return csv_response("audit.csv", CSV_HEAD, audit_rows(audit_events(form.cleaned_data)))
+    return csv_response("audit.csv", CSV_HEAD, audit_rows(audit_list(form.cleaned_data, request.GET.get("sort", ""))))

@@ -351,10 +351,28 @@ def time_range(context: Any) -> str:
 
 
 @register.inclusion_tag("partials/sort_head.html", takes_context=True)
-def sort_head(context: Any, name: str, label: str, css: str = "") -> dict[str, Any]:
-    """A table head that sorts: ascending, then descending; the page's `sort` says which is on."""
-    now = context.get("sort", "")
+def sort_head(
+    context: Any, name: str, label: str, css: str = "", by: str = "sort", pages: str = "page", hint: str = ""
+) -> dict[str, Any]:
+    """A table head that sorts: ascending, then descending. The page's `sort` says which is on; its `unsorted` has the
+    columns of a list that is too long for their sort, each with the most rows that can be sorted so.
+
+    `by`, `pages`: what the sort and the pages are called in the address; another table than the page's first has its
+    own, and stands at `#pages`. A table of the page that has no sort is included with `plain_heads`.
+    """
+    now = context.get(by, "")
     following = f"-{name}" if now == name else name
     direction = {name: "ascending", f"-{name}": "descending"}.get(now, "")
-    href = address(context, sort=following, page="")
-    return {"label": label, "css": css, "href": href, "direction": direction, "name": name}
+    href = address(context, **{by: following, pages: ""}) + ("" if pages == "page" else f"#{pages}")
+    most = context.get("unsorted", {}).get(name, 0)
+    href = "" if most or context.get("plain_heads") else href
+    label = label.replace(", s", ",\N{NO-BREAK SPACE}s")
+    return {
+        "label": label,
+        "css": css,
+        "href": href,
+        "direction": direction,
+        "id": f"{by}-{name}",
+        "most": most,
+        "hint": hint,
+    }

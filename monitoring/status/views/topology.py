@@ -19,6 +19,7 @@ from gridportal.accounts.caller import caller
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.services import Subject, audit
 from gridportal.web.result_messages import add_result
+from gridportal.web.sorting import sorted_by
 from gridportal.web.templatetags.units import step_of
 from monitoring import tasks
 from monitoring.clusters import selectors
@@ -44,6 +45,16 @@ LINK_SORTS: dict[str, Callable[[LinkFigures], Any]] = {
     "forecast": lambda link: link.forecast,
     "latency": lambda link: link.latency,
     "measured": lambda link: link.measured_at,
+}
+NODE_SORTS: dict[str, Callable[[NodeFigures], Any]] = {
+    "name": lambda node: node.name,
+    "kind": lambda node: node.kind,
+    "cpu": lambda node: node.cpu,
+    "forecast": lambda node: node.forecast,
+    "load": lambda node: node.load,
+    "load_runs": lambda node: node.load_runs,
+    "speed": lambda node: node.speed,
+    "measured": lambda node: node.measured_at,
 }
 
 
@@ -123,7 +134,8 @@ def _facts(request: HttpRequest, shown: Picture, marked: Marked, held: Mapping[s
     return {
         "cluster": shown.cluster,
         "at": shown.at,
-        "node_page": Paginator(_sought(shown.nodes, request), PER_PAGE).get_page(request.GET.get("nodes")),
+        "node_page": Paginator(_nodes(shown, request, held), PER_PAGE).get_page(request.GET.get("nodes")),
+        "node_sort": request.GET.get("node_sort", ""),
         "page": Paginator(_sorted(shown.links, sort), PER_PAGE).get_page(request.GET.get("page")),
         "sort": sort,
         "held": held,
@@ -195,13 +207,12 @@ def _unknown(request: HttpRequest, shown: Picture, lines: list[Wire]) -> str:
     return f"There is no link {link[:80]} here." if link and link not in ends else ""
 
 
-def _sought(nodes: list[NodeFigures], request: HttpRequest) -> list[NodeFigures]:
+def _nodes(shown: Picture, request: HttpRequest, held: Mapping[str, int]) -> list[NodeFigures]:
+    """Those that `?q=` asks for, as `?node_sort=` says; in the cluster's own order without. `held`: by which job."""
     text = request.GET.get("q", "").strip().lower()
-    return [node for node in nodes if text in node.name.lower()] if text else nodes
+    found = [node for node in shown.nodes if text in node.name.lower()]
+    return sorted_by(found, request.GET.get("node_sort", ""), {**NODE_SORTS, "held": lambda node: held.get(node.name)})
 
 
 def _sorted(links: list[LinkFigures], wanted: str) -> list[LinkFigures]:
-    """What is not known stands at the end, whichever way."""
-    key = LINK_SORTS.get(wanted.removeprefix("-"), LINK_SORTS[WORST_FIRST])
-    with_value = sorted((link for link in links if key(link) is not None), key=key, reverse=wanted.startswith("-"))
-    return with_value + [link for link in links if key(link) is None]
+    return sorted_by(links, wanted if wanted.removeprefix("-") in LINK_SORTS else WORST_FIRST, LINK_SORTS)

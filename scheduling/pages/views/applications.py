@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db.models import Count
@@ -13,6 +14,7 @@ from gridportal.accounts.caller import caller
 from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, rows_of, unless_changed
 from gridportal.base.errors import InputError
 from gridportal.web.result_messages import add_result
+from gridportal.web.sorting import sorted_by
 from scheduling.contracts.selectors.promises import model_records
 from scheduling.jobs.core import command_line, parameters, patterns, ranks
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
@@ -32,6 +34,12 @@ from scheduling.profiles.charts import picture
 from scheduling.runs.services.program_warnings import program_warnings
 
 RECENT = 10
+#: By what the list sorts.
+SORTS: Mapping[str, Callable[[Any], Any]] = {
+    "name": lambda row: row.name.casefold(),
+    "pattern": lambda row: row.pattern or None,
+    "jobs": lambda row: row.job_count,
+}
 
 
 @require_safe
@@ -48,7 +56,8 @@ def applications(request: HttpRequest) -> HttpResponse:
         row.job_count = counts.get(row.pk, 0)
         row.whose = _whose(row, request)  # type: ignore[attr-defined]
         row.may_submit = submits and row.pk in usable  # type: ignore[attr-defined]
-    context = {"applications": rows, "of_logs": of_logs, "with_logs": with_logs}
+    sort = request.GET.get("sort", "")
+    context = {"applications": sorted_by(rows, sort, SORTS), "sort": sort, "of_logs": of_logs, "with_logs": with_logs}
     return render(request, "scheduling/application_list.html", context)
 
 

@@ -50,6 +50,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "form": form,
         "page": page,
         "sort": found.sort,
+        "unsorted": found.unsorted,
         "total": page.paginator.count,
         "narrowed": form.narrows,
         "any_job": page.paginator.count > 0 or (form.narrows and visible.exists()),

@@ -24,8 +24,9 @@ from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.web.csv_stream import csv_response, plain_cell
 from gridportal.web.form_errors import add_input_error
-from gridportal.web.paging import LongList, page_of
+from gridportal.web.paging import page_of
 from gridportal.web.result_messages import add_result
+from gridportal.web.sorting import ColumnSort, SortedList, by_column
 from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.charts import calibration
 from scheduling.rescheduling.forms import PolicyForm
@@ -36,6 +37,20 @@ from scheduling.rescheduling.views.decision_story import decision_summary
 PER_PAGE = 50
 _MOST_VERIFIED = 500
 _LISTS: Mapping[str, Callable[[], Any]] = {"moved": selectors.moved, "not-moved": selectors.not_moved}
+#: By what the lists sort. What follows from other rows than the decision's own is not among them.
+SORTS: Mapping[str, ColumnSort] = {
+    "decision": by_column("pk"),
+    "job": by_column("job_id"),
+    "state": by_column("state"),
+    "cluster": by_column("cluster"),
+    "mode": by_column("mode"),
+    "gain": by_column("gain"),
+    "real_gain": ColumnSort(("outcome",), lambda outcome: outcome.get("gain")),
+    "cost": by_column("cost"),
+    "real_cost": by_column("continuation__total"),
+    "by": ColumnSort(("by",), lambda person: person.casefold() or "portal"),
+    "when": by_column("state_since"),
+}
 TABS = (
     ("", "Waiting"),
     ("moved", "Moved"),
@@ -124,9 +139,16 @@ def _at_its_field(error: InputError, form: PolicyForm) -> InputError:
 
 def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
     if show in _LISTS:
-        page = page_of(LongList(_seen(request, _LISTS[show]())), PER_PAGE, request.GET.get("page"))
-        rows = decision_messages.decision_rows(selectors.with_missed(page.object_list))
-        return {"page": page, "total": page.paginator.count, "rows": rows, "summary": _summary(request, show)}
+        found = SortedList(_seen(request, _LISTS[show]()), request.GET.get("sort", ""), SORTS)
+        page = page_of(found, PER_PAGE, request.GET.get("page"))
+        return {
+            "page": page,
+            "total": page.paginator.count,
+            "rows": decision_messages.decision_rows(selectors.with_missed(page.object_list)),
+            "summary": _summary(request, show),
+            "sort": found.sort,
+            "unsorted": found.unsorted,
+        }
     if show == "calibration":
         done = list(selectors.moved().filter(state="verified")[:500])
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,3 +77,18 @@ def test_the_page_tells_it_in_words_with_details_on_demand(client_as, people):
     details = page[page.index("<details>") :]
     assert "<dt>node count</dt><dd>4</dd>" in details
     assert "job.submit" in details
+
+
+def test_the_trail_sorts_by_time_and_by_person(client_as, people):
+    for person, number in (("user", 1), ("other", 2), ("user", 3)):
+        audit(people[person], "job.submit", Subject("job", str(number), f"job {number}"))
+
+    def jobs(sort: str) -> str:
+        page = markup(client_as("operator").get(f"/audit/?action=job&sort={sort}"))
+        assert page.count("aria-sort=") == 1
+        return "".join(re.findall(r"submitted job (\d)</a>", page))
+
+    assert (jobs("when"), jobs("-when"), jobs("")) == ("123", "321", "321")
+    assert (jobs("who"), jobs("-who")) == ("231", "312")
+    rows = client_as("operator").get("/audit.csv?action=job&sort=who").getvalue().decode().splitlines()[1:]
+    assert [row.split(",")[4] for row in rows] == ["2", "3", "1"]

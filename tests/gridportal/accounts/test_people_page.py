@@ -136,3 +136,16 @@ def test_no_address_is_longer_than_the_database_keeps(client_as: Any, people: An
     form = {"username": "ada", "email": email, "role": "user"}
     assert client.post("/people/invite", form).status_code == 422
     assert not User.objects.filter(username="ada").exists()
+
+
+def test_people_sort_by_their_columns(client_as: Any, people: Any) -> None:
+    def listed(sort: str) -> list[str]:
+        page = words(client_as("administrator").get(f"/people/?sort={sort}"))
+        assert page.count("aria-sort=") == 1
+        return re.findall(r'<td class="keep"> ?<a href="/jobs/\?q=(\w+)"', page)
+
+    User.objects.filter(username="user").update(email="a@example.org")
+    User.objects.filter(username="operator").update(email="b@example.org")
+    assert listed("-name") == sorted((person.username for person in people.values()), reverse=True)
+    assert listed("email")[:2] == ["user", "operator"]
+    assert listed("-email")[:2] == ["operator", "user"]

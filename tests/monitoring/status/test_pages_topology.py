@@ -194,3 +194,15 @@ def test_a_question_that_cannot_be_answered_says_why(client_as, star, query, wor
     page = markup(client_as("user").get(f"/topology/?{query}"))
     assert 'role="alert"' in page
     assert words in page
+
+
+def test_nodes_sort_by_their_figures_with_the_unknown_last(client_as, star):
+    Node.objects.filter(name="b").update(cpu=0.2)
+    Node.objects.filter(name="c").update(cpu=None)
+    for sort, names in (("cpu", "basc"), ("-cpu", "abcs"), ("-name", "scba")):
+        page = markup(client_as("user").get(f"/topology/?node_sort={sort}"))
+        rows = re.findall(r'<a id="node-(\w)"', page)
+        assert [name for name in rows if name in "abc"] == [name for name in names if name in "abc"], sort
+        head = re.search(rf'<th[^>]*aria-sort="(\w+)"[^>]*> ?<a id="node_sort-{sort.lstrip("-")}" href="([^"]+)"', page)
+        assert head[1] == ("descending" if sort.startswith("-") else "ascending")
+        assert head[2].endswith("#nodes")

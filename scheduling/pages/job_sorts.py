@@ -1,0 +1,39 @@
+"""The sorts of the list of jobs that no index serves: where few jobs are listed they are read and sorted here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from gridportal.web.sorting import ColumnSort, by_column
+from gridportal.web.templatetags.units import running_seconds
+from scheduling.jobs.core.states import JobState
+
+
+def _running(started: datetime | None, ended: datetime | None, state: str, all_runs: timedelta | None) -> float | None:
+    """For how long the runs of a job were there, seconds; until now for one that runs."""
+    if state == JobState.RUNNING and started is not None:
+        return ((all_runs or timedelta()) + (timezone.now() - started)).total_seconds()
+    return running_seconds(started, ended, all_runs)
+
+
+def _chosen(nodes: list[str] | None) -> list[str] | None:
+    return sorted(set(nodes)) if nodes else None
+
+
+#: By the name of the column; the values are of jobs with their outcomes (`selectors.jobs_visible_to`).
+SHORT_SORTS: Mapping[str, ColumnSort] = {
+    "cluster": by_column("cluster"),
+    "project": by_column("project__name"),
+    "method": by_column("method"),
+    "pattern": by_column("pattern"),
+    "ranks": by_column("ranks"),
+    "chosen": ColumnSort(("chosen_nodes",), _chosen),
+    "running": ColumnSort(("started_at", "ended_at", "state", "all_runs"), _running),
+    "limit": by_column("time_limit"),
+    "check": by_column("run_verified"),
+    "started": by_column("started_at"),
+    "ended": by_column("ended_at"),
+}
