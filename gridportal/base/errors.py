@@ -34,6 +34,18 @@ class InputError(GridPortalError):
         super().__init__(f"{field} is {shown(value)}; accepted is {accepted.rstrip('.')}.")
 
 
+class TextError(InputError):
+    """A fault inside a longer text. line, column: where, from 1, both 0 where it has no place; pointer: that line with
+    a mark below the character."""
+
+    def __init__(self, field: str, value: object, accepted: str, message: str = "") -> None:
+        super().__init__(field, value, accepted)
+        self.line = self.column = 0
+        self.pointer = ""
+        if message:
+            self.args = (message,)
+
+
 class SeveralInputsError(InputError):
     """Several values that cannot be accepted; it reads as the first."""
 

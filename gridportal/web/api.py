@@ -22,6 +22,7 @@ from gridportal.base.errors import (
     InputError,
     SeveralInputsError,
     SubmissionBusyError,
+    TextError,
 )
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 
@@ -41,6 +42,8 @@ def explain(error: Exception, context: dict[str, Any]) -> Response | None:
     database, 409 for the rest."""
     if isinstance(error, SeveralInputsError):
         return Response(error.by_field(), status=status.HTTP_400_BAD_REQUEST)
+    if isinstance(error, TextError) and error.line:
+        return Response(_placed(error), status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, InputError):
         return Response({error.field: [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, ImpossibleError):
@@ -59,6 +62,12 @@ def explain(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, GridPortalError):
         return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
     return exception_handler(_reworded(error), context)
+
+
+def _placed(error: TextError) -> dict[str, Any]:
+    """A fault in a text: its sentence by the field, as of any other, and field, sentence and place as values."""
+    fault = {"field": error.field, "message": str(error), "line": error.line, "column": error.column}
+    return {error.field: [str(error)], "errors": [fault]}
 
 
 def _reworded(error: Exception) -> Exception:

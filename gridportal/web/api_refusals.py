@@ -6,6 +6,7 @@ from typing import Any
 
 _SENTENCE = "Refusal"
 _FIELDS = "RefusedFields"
+_PLACED = "FaultInText"
 _SCHEMAS: dict[str, Any] = {
     _SENTENCE: {
         "type": "object",
@@ -13,9 +14,22 @@ _SCHEMAS: dict[str, Any] = {
         "properties": {"detail": {"type": "string"}},
         "required": ["detail"],
     },
+    _PLACED: {
+        "type": "object",
+        "description": "A fault inside a text: which field, what is wrong in one sentence, and where, from 1.",
+        "properties": {
+            "field": {"type": "string"},
+            "message": {"type": "string"},
+            "line": {"type": "integer"},
+            "column": {"type": "integer"},
+        },
+        "required": ["field", "message", "line", "column"],
+    },
     _FIELDS: {
         "type": "object",
-        "description": "By field, sentences with the value and what would be accepted; objects for fields of fields.",
+        "description": "By field, sentences with the value and what would be accepted; objects for fields of fields. "
+        "`errors` is there for a fault inside a text, such as a request in ClassAds.",
+        "properties": {"errors": {"type": "array", "items": {"$ref": f"#/components/schemas/{_PLACED}"}}},
         "additionalProperties": {
             "oneOf": [
                 {"type": "string"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import ge, gt, le, lt
 
 from gridportal.base.rates import rate_text
@@ -72,6 +72,25 @@ def rank_text(rank: float | None, ranked_by: str) -> str:
 def notice_message(notice: Notice) -> str:
     """What was read otherwise than it stands."""
     where = f"{notice.source}, " if notice.source else ""
+    more = f" ({notice.more:,} more like this)" if notice.more else ""
+    place = f"line {notice.place.line}, column {notice.place.column}: " if notice.place.line else ""
+    return f"{where}{place}{_notice_text(notice)}{more}"
+
+
+def _notice_text(notice: Notice) -> str:
+    if notice.code is NoticeCode.ARGUMENT_COUNT:
+        return f"{notice.text} takes {_counts_text(notice.counts)}, not {notice.value or 0:.0f}; its value is an error"
+    if notice.code is NoticeCode.UNKNOWN_FUNCTION:
+        meant = f"; perhaps {notice.meant} is meant" if notice.meant else ""
+        return f"there is no function {notice.text}; its value is an error{meant}"
+    if notice.code is NoticeCode.CUT:
+        what = "read" if notice.place.line else "held against the request"
+        return f"the time was over when {notice.value or 0:,.0f} resources were {what}; the others are left out"
+    if notice.code is NoticeCode.NO_LIST:
+        meant = (
+            'write Type = "Set" for a set' if notice.meant else "write Sum(...) / (1.0 * SetSize) for the set's mean"
+        )
+        return f"{notice.text} takes a list and stands around something else, so that its value is an error; {meant}"
     messages = {
         NoticeCode.SCALED_NUMBER: f"{notice.text} is read as {notice.value or 0:.15g} (a K is 1024)",
         NoticeCode.BARE_TEXT: f'{notice.text} is read as the text "{notice.text}"',
@@ -80,7 +99,16 @@ def notice_message(notice: Notice) -> str:
         NoticeCode.DEFINED_TWICE: f"{notice.text} is defined twice; the last one counts",
         NoticeCode.OF_THE_MEMBER: f"{notice.text} is read as other.{notice.text}",
     }
-    return f"{where}line {notice.place.line}, column {notice.place.column}: {messages[notice.code]}"
+    return messages[notice.code]
+
+
+def _counts_text(counts: Sequence[int]) -> str:
+    """
+    >>> _counts_text((1,)), _counts_text((2, 3)), _counts_text((0,))
+    ('1 argument', '2 or 3 arguments', 'no argument')
+    """
+    listed = " or ".join(str(count) for count in counts) if any(counts) else "no"
+    return f"{listed} argument{'s' * (max(counts) > 1)}"
 
 
 def nearest_message(report: ClauseReport) -> str:

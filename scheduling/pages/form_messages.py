@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gridportal.base.accepted_values import to_enter
-from gridportal.base.errors import GridPortalError, InputError, shown
+from gridportal.base.errors import GridPortalError, InputError, TextError, shown
 
 _PLACE = re.compile(r"[^.\[]+(?:\[(?P<entry>\d+)\])?(?:\.(?P<part>.+))?")
 
@@ -18,7 +18,7 @@ def beside(error: GridPortalError) -> str:
     >>> beside(InputError("parameters[1].min", "x", "a number"))
     "Entry 2, min: 'x' is not possible. Enter a number."
     """
-    if not isinstance(error, InputError):
+    if not isinstance(error, InputError) or (isinstance(error, TextError) and error.line):
         return str(error)
     return f"{_where(error.field)}{_value(error.value)} is not possible. Enter {to_enter(error.accepted.rstrip('.'))}."
 

@@ -323,7 +323,8 @@ class SubmitForm(WordedForm):
         """Put an error of the services beside the field that it names, else above the form."""
         field: str | None = None
         if isinstance(error, InputError):
-            error = InputError(error.field.removeprefix("specification."), error.value, error.accepted)
+            if error.field.startswith("specification."):
+                error = InputError(error.field.removeprefix("specification."), error.value, error.accepted)
             first = error.field.partition(".")[0].partition("[")[0]
             field = PLACES.get(first, first)
             if field == "pattern" and self.data.get("pattern") == OWN:

@@ -15,25 +15,33 @@ from importlib import import_module
 from typing import Any
 
 from gridportal.base.errors import GridPortalError, InputError
+from scheduling.matching.core.language.ad_errors import MeaningError
+from scheduling.matching.core.language.ad_reader import ASKED_EVERY
 from scheduling.matching.core.language.ad_syntax import Expression, Literal, Record, Scalar, Special
-from scheduling.matching.core.language.ad_writer import AdWriter
+from scheduling.matching.core.language.ad_writer import PEOPLES_WRITER
 from scheduling.matching.core.language.library_text import LibraryWriter, OtherListError
 
 
 class Library:
     """Parses ads, and evaluates what columns do not have.
 
-    Attributes that the library cannot parse, as `absTime("soon")`, are error values.
+    Attributes that the library cannot parse, as `absTime("soon")`, are error values. is_over: whether time is up; then
+    resources that were not evaluated yet have error values, and `evaluated` says how many were.
     """
 
+    def __init__(self, is_over: Callable[[], bool] = lambda: False) -> None:
+        self._is_over = is_over
+        self.evaluated: int | None = None
+
     def check(self, ad: Record) -> None:
-        """Raises InputError, with the attribute, where the library cannot parse an ad."""
+        """Raises MeaningError, with the attribute, where the library cannot parse an ad."""
         writer = LibraryWriter(ad, Record({}))
         if _is_parsed(_library().ClassAd, writer.ad(ad)):
             return
         name = next((each for each in ad.attributes if not _is_readable(writer, ad, each)), "")
-        written = AdWriter().text(ad.attributes[name].expression) if name else AdWriter().ad(ad)
-        raise InputError(name or "ad", written, "an expression that HTCondor's ClassAd library can read")
+        part = ad.attributes[name].expression if name else ad
+        written, accepted = PEOPLES_WRITER.text(part), "an expression that HTCondor's ClassAd library can read"
+        raise MeaningError(written, (part.start, part.end), str(InputError(name or "ad", written, accepted)), accepted)
 
     def of_request(self, request: Record, resources: Sequence[Record], expression: Expression) -> list[Scalar]:
         """The value of an expression of the request about each resource; what is no scalar is an error."""
@@ -41,20 +49,30 @@ class Library:
             writer = LibraryWriter(request)
             own, tree = _parsed(writer, request), _tree(writer.text(expression))
         except OtherListError:
-            return [_pair(request, resource, expression) for resource in resources]
-        return [_value(tree, own, _mirror(resource, request)) for resource in resources]
+            return self._each(resources, lambda resource: _pair(request, resource, expression))
+        return self._each(resources, lambda resource: _value(tree, own, _mirror(resource, request)))
 
     def of_resources(self, request: Record, resources: Sequence[Record], expression: Expression) -> list[Scalar]:
         """The value of an expression of each resource about the request."""
         try:
             other = _parsed(LibraryWriter(request), request)
         except OtherListError:
-            return [_pair(resource, request, expression) for resource in resources]
-        made = []
-        for resource in resources:
+            return self._each(resources, lambda resource: _pair(resource, request, expression))
+
+        def value(resource: Record) -> Scalar:
             writer = LibraryWriter(resource, request)
-            made.append(_value(_tree(writer.text(expression)), _parsed(writer, resource), other))
-        return made
+            return _value(_tree(writer.text(expression)), _parsed(writer, resource), other)
+
+        return self._each(resources, value)
+
+    def _each(self, resources: Sequence[Record], value: Callable[[Record], Scalar]) -> list[Scalar]:
+        made: list[Scalar] = []
+        for resource in resources:
+            if made and len(made) % ASKED_EVERY == 0 and self._is_over():
+                self.evaluated = min(len(made), self.evaluated or len(made))
+                break
+            made.append(value(resource))
+        return [*made, *[Special.ERROR] * (len(resources) - len(made))]
 
     def of_set(
         self, request: Record, names: Mapping[Expression, str], expression: Expression
@@ -72,6 +90,14 @@ class Library:
             return _value(tree, own, None)
 
         return value
+
+
+def is_value(text: str) -> bool:
+    """Whether an expression that stands alone is something else than an error."""
+    try:
+        return _library().ExprTree(text).eval() is not _library().Value.Error
+    except _library().ClassAdException:
+        return False
 
 
 @cache

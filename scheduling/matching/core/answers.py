@@ -152,14 +152,12 @@ class MatchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TextFault:
-    """A text that cannot be read, or a request without a meaning: an InputError as a value, with its line.
-
-    line, column: where it stands in the text, 0 where it is about no place.
-    """
+    """A text that cannot be read, or a request without a meaning: a TextError as a value; message: its sentence."""
 
     field: str
     value: str
     accepted: str
+    message: str = ""
     pointer: str = ""
     line: int = 0
     column: int = 0

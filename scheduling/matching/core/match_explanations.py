@@ -25,12 +25,10 @@ from scheduling.matching.core.language.ad_syntax import (
     Binary,
     Expression,
     Literal,
-    Name,
     Record,
-    Scope,
     Special,
 )
-from scheduling.matching.core.language.ad_writer import AdWriter, name_text
+from scheduling.matching.core.language.ad_writer import PEOPLES_WRITER
 from scheduling.matching.core.sets.improvement import rejected_changes
 from scheduling.matching.core.sets.library_port import AdLibrary
 from scheduling.matching.core.sets.set_candidates import Filtered, Mask, PairValues
@@ -42,15 +40,6 @@ from scheduling.matching.core.smallest_changes import DroppedClauses, level_that
 _MOST_PAIRED = 30
 _ORDERED = ("<", "<=", ">", ">=")
 OWN_REQUIREMENTS = "requirements of the resource"
-
-
-def _as_people_write(part: Expression) -> str | None:
-    """other.cpu, and not the library's own TARGET.cpu."""
-    is_others = isinstance(part, Name) and part.scope is Scope.OTHER
-    return f"other.{name_text(part.name)}" if is_others and isinstance(part, Name) else None
-
-
-_WRITER = AdWriter(_as_people_write)
 
 
 def _is_any(rows: Mask) -> bool:
@@ -139,7 +128,7 @@ class Explainer:
 
     def _report(self, expression: Expression | None, *, is_collective: bool, passing: int) -> ClauseReport:
         if expression is None or not expression.end:
-            text = OWN_REQUIREMENTS if expression is None else _WRITER.text(expression)
+            text = OWN_REQUIREMENTS if expression is None else PEOPLES_WRITER.text(expression)
             return ClauseReport(text, 0, 0, is_collective, passing, 0)
         place = TextPlace.of(self.text, expression.start)
         return ClauseReport(self._shown(expression), place.line, place.column, is_collective, passing, 0)
@@ -148,7 +137,7 @@ class Explainer:
         """An expression as it stands in the text, where it stands there in one piece."""
         text = self.text[expression.start : expression.end]
         is_whole = bool(text) and text.count("(") == text.count(")")
-        return " ".join(text.split()) if is_whole else _WRITER.text(expression)
+        return " ".join(text.split()) if is_whole else PEOPLES_WRITER.text(expression)
 
     def _with_nearest(
         self,

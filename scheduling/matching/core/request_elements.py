@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from gridportal.base.errors import InputError
+from gridportal.base.errors import Described, InputError
+from scheduling.matching.core.language.ad_errors import MeaningError
 from scheduling.matching.core.language.ad_syntax import (
     Attribute,
     Binary,
@@ -24,6 +25,8 @@ from scheduling.matching.core.sets.set_request import RANK, REQUIREMENTS
 _SERVICE, _LIFETIME, _MAPPER, _OWNER, _GROUPS = "service", "lifetime", "mapper", "owner", "groups"
 _NO_JOB = {_SERVICE, _LIFETIME, _MAPPER, _OWNER, _GROUPS, REQUIREMENTS, RANK, "type", "matchtype"}
 _INSTANT = "instant"
+_MAPPER_NAMES, _TIME = ("libraryname", "name"), "time"
+_A_MAPPER = 'the name of a mapper in quotes, or an ad with it, such as [ libraryname = "line"; total = 100 ]'
 #: Seconds that a request may wait at most: thirty days.
 LONGEST_LIFETIME = 30 * 24 * 3600
 
@@ -66,16 +69,54 @@ def lifetime_of(ad: Record, asked: int | None) -> int | None:
     if lifetime is None and stated is not None:
         value = ad.literal(_LIFETIME)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise InputError(_LIFETIME, _text(stated), f"a whole number of seconds from 1 to {LONGEST_LIFETIME}")
+            raise InputError(
+                _LIFETIME, Described(_text(stated)), f"a whole number of seconds from 1 to {LONGEST_LIFETIME}"
+            )
         lifetime = value
     if lifetime is None:
         return None
     if not 1 <= lifetime <= LONGEST_LIFETIME:
         raise InputError(_LIFETIME, lifetime, f"a whole number of seconds from 1 to {LONGEST_LIFETIME}")
     service = ad.literal(_SERVICE)
-    if isinstance(service, str) and service.lower().startswith(_INSTANT):
+    if isinstance(service, str) and _is_instant(service):
         raise InputError(_LIFETIME, lifetime, f"nothing beside Service = {service!r}, which is answered at once")
     return lifetime
+
+
+def mapper_of(ad: Record) -> tuple[str, Record]:
+    """The name of the mapper and its options: `Mapper = "line"`, or an ad with libraryname or name. Empty without one.
+
+    Raises MeaningError for a mapper of another kind, and for an option `time` that is no attribute of the request.
+    """
+    stated = ad.get(_MAPPER)
+    if stated is None:
+        return "", Record({})
+    options = stated if isinstance(stated, Record) else Record({})
+    named = next((each for name in _MAPPER_NAMES if (each := options.get(name))), stated)
+    if not isinstance(named, Literal) or not isinstance(named.value, str) or not named.value:
+        raise _wrong("Mapper", named, _A_MAPPER)
+    time = options.get(_TIME)
+    if time is None or (isinstance(time, Literal) and isinstance(time.value, str) and ad.get(time.value) is not None):
+        return named.value, options
+    raise _wrong("The mapper's option time", time, 'the name of an attribute of the request, such as "exectime"')
+
+
+def check_elements(ad: Record) -> None:
+    """Raises MeaningError for a mapper or a service of a wrong kind, InputError for what is no lifetime."""
+    mapper_of(ad)
+    lifetime_of(ad, None)
+    stated = ad.get(_SERVICE)
+    if stated is not None and not (isinstance(value := ad.literal(_SERVICE), str) and _is_instant(value)):
+        raise _wrong("Service", stated, '"InstantService", or no Service and a lifetime in seconds')
+
+
+def _is_instant(service: str) -> bool:
+    return service.lower().startswith(_INSTANT)
+
+
+def _wrong(element: str, stated: Expression, accepted: str) -> MeaningError:
+    place = (stated.start, stated.end)
+    return MeaningError(_text(stated), place, f"{element} is {{part}}; accepted is {{accepted}}.", accepted)
 
 
 def sent_by(ad: Record, owner: str, groups: tuple[str, ...] = ()) -> Record:

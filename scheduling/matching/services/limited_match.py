@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import sys
 import time
+from dataclasses import replace
 
 import msgspec
 
-from gridportal.base.errors import GridPortalError, InputError, ShellError
+from gridportal.base.errors import Described, GridPortalError, InputError, ShellError, TextError
 from gridportal.base.processes import TooSlowError, run
 from scheduling.matching.core.answers import MatchAnswer, TextFault
-from scheduling.matching.core.language.ad_errors import Unquoted
 from scheduling.matching.services.match_texts import MatchQuestion
 
 #: Bytes of address space.
@@ -26,12 +26,11 @@ _START, _LETTERS, _MOST = 15.0, 100_000, 60.0
 _OUT_OF_MEMORY = "MemoryError"
 
 
-class MatchTextError(InputError):
-    """A text that cannot be read; `pointer`: its line, with a mark below the character at `line` and
-    `column`, 0 where the fault has no place."""
+class MatchTextError(TextError):
+    """A text that cannot be read, or that means nothing: found in the process of the match."""
 
     def __init__(self, fault: TextFault) -> None:
-        super().__init__(fault.field, Unquoted(fault.value), fault.accepted)
+        super().__init__(fault.field, Described(fault.value), fault.accepted, fault.message)
         self.pointer = fault.pointer
         self.line, self.column = fault.line, fault.column
 
@@ -42,6 +41,8 @@ def limited_match(question: MatchQuestion, until: float = math.inf) -> MatchAnsw
     limit = min(2 * question.seconds + _beside(question), until - time.monotonic())
     if limit <= 0:
         raise GridPortalError("The matches before this one took all the time that there was.")
+    if question.asked_at is None:
+        question = replace(question, asked_at=time.monotonic())
     argv = [sys.executable, "-m", "scheduling.matching.services.match_process", str(MEMORY)]
     env = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     try:

@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import msgspec
 
-from gridportal.base.errors import GridPortalError, InputError, shown
+from gridportal.base.errors import GridPortalError, InputError, TextError, shown
 from scheduling.matching.core.answers import TextFault
-from scheduling.matching.core.language.ad_errors import AdError
 from scheduling.matching.services.match_texts import MatchQuestion, answer
 
 
@@ -36,10 +35,10 @@ def main(memory: int) -> int:
 
 
 def _fault(error: InputError) -> TextFault:
-    fault = TextFault(error.field, shown(error.value), error.accepted.rstrip("."))
-    if not isinstance(error, AdError):
+    fault = TextFault(error.field, shown(error.value), error.accepted.rstrip("."), str(error))
+    if not isinstance(error, TextError):
         return fault
-    return replace(fault, pointer=error.pointer, line=error.place.line, column=error.place.column)
+    return replace(fault, pointer=error.pointer, line=error.line, column=error.column)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,27 +12,34 @@ from scheduling.matching.adapters.classad_library import Library
 from scheduling.matching.core.answers import Machine, MappingRequest, MatchAnswer, Refusal, StatusCode
 from scheduling.matching.core.columns.column import Column
 from scheduling.matching.core.columns.pair_evaluation import Pool
-from scheduling.matching.core.language.ad_errors import Notice
+from scheduling.matching.core.language.ad_errors import MeaningError, Notice
 from scheduling.matching.core.language.ad_reader import read_ad, read_ads
 from scheduling.matching.core.language.ad_syntax import Literal, Record, Scope, Special
 from scheduling.matching.core.language.ad_syntax import Name as AttributeName
 from scheduling.matching.core.mapping.mapper_interface import MapperMachine, MapperQuestion, PlainValue
 from scheduling.matching.core.match_explanations import Explainer
-from scheduling.matching.core.request_elements import elements, sent_by, with_requirements, with_sizes
+from scheduling.matching.core.request_elements import (
+    check_elements,
+    elements,
+    mapper_of,
+    sent_by,
+    with_requirements,
+    with_sizes,
+)
 from scheduling.matching.core.sets.set_candidates import PairValues
 from scheduling.matching.core.sets.set_matching import SetMatch, match, passes_without_rank
 from scheduling.matching.core.sets.set_request import SetRequest
+from scheduling.matching.services import match_notices
 
 _NAMES = ("machine", "dns", "name", "hostname")
 _PROCESSORS = ("processors", "cpus", "cpucount", "totalcpus", "detectedcpus")
 _TIMES = ("exectime", "computetime")
-#: Notices of each kind that are passed on.
-_MOST_NOTICES = 20
 
 
 @dataclass(frozen=True)
 class MatchQuestion:
-    """request, resources: texts of ads; *_source: their names in messages. seconds: for the search.
+    """request, resources: texts of ads; *_source: their names in messages. seconds: for reading, filtering and the
+    search together, from asked_at on (on the monotonic clock; None: from now); an explanation may take as long again.
 
     owner, groups: who asks, which the request has as attributes where they are given. sizes: how many members a set may
     have, in runs from the least to the most; empty: any number. names_candidates: answer also who satisfies all
@@ -50,38 +57,69 @@ class MatchQuestion:
     sizes: tuple[tuple[int, int], ...] = ()
     names_candidates: bool = False
     besides: str = ""
+    asked_at: float | None = None
 
 
 def answer(question: MatchQuestion, records: Sequence[Record] | None = None) -> MatchAnswer:
     """The best set, its shares of the work, and on demand why. `records`: the resources, where they need not be read
     from the question's text. Raises InputError."""
-    started = time.perf_counter()
-    read_resources = read_ads(question.resources, question.resources_source) if records is None else (records, [])
-    ads, notices = read_resources
-    hyphenated = {key for ad in ads for key in ad.attributes if "-" in key}
-    read = read_ad(question.request, question.request_source, hyphenated)
-    library, pool = Library(), Pool(ads)
-    request = _as_sent(read.ad, question)
-    library.check(request)
+    started, until = time.monotonic(), (question.asked_at or time.monotonic()) + question.seconds
 
     def is_over() -> bool:
-        return time.perf_counter() - started > question.seconds
+        return time.monotonic() > until
 
-    outcome = match(request, pool, library, is_over=is_over)
-    taken = time.perf_counter() - started
-    made = _answered(outcome, ads, [*read.notices, *notices], taken, is_late=is_over())
+    ads, notices = _resources(question, records, is_over)
+    hyphenated = {key for ad in ads for key in ad.attributes if "-" in key}
+    read = read_ad(question.request, question.request_source, hyphenated)
+    library, pool = Library(is_over), Pool(ads)
+    request = _as_sent(read.ad, question)
+    outcome = _matched(question, request, pool, library, is_over)
+    about = match_notices.of_request(read, question.request_source, SetRequest(request, pool).is_list)
+    notices = [*match_notices.of_time(library.evaluated), *read.notices, *about, *notices]
+    if match_notices.is_cut(notices):
+        outcome = replace(outcome, exact=False, bound=None)
+    made = _answered(outcome, ads, notices, time.monotonic() - started, is_late=is_over())
     if made.refusal is Refusal.NO_SET_PASSES and passes_without_rank(outcome, library, is_over=is_over):
         made = replace(made, refusal=Refusal.NO_RANK)
     made = replace(made, ranked_by=elements(read.ad, "", None, question.request).rank)
     if question.names_candidates:
         made = replace(made, candidates=tuple(dns(ads[row], row) for row in outcome.filtered.rows.tolist()))
     if outcome.members:
-        made = _with_question(made, outcome, request, pool, library)
-    if question.explain:
-        until, names = time.perf_counter() + question.seconds, [dns(ad, row) for row, ad in enumerate(ads)]
-        explainer = Explainer(question.request, SetRequest(request, pool), library, lambda: time.perf_counter() > until)
-        made = replace(made, explanation=explainer.of(outcome, names, is_by_rank=made.refusal is Refusal.NO_RANK))
-    return made
+        made = _with_question(made, outcome, request, pool)
+    return _explained(made, outcome, question, request, pool) if question.explain else made
+
+
+def _resources(
+    question: MatchQuestion, records: Sequence[Record] | None, is_over: Callable[[], bool]
+) -> tuple[Sequence[Record], list[Notice]]:
+    """The resources, with what there is to say of their text."""
+    if records is not None:
+        return records, []
+    text, source = question.resources, question.resources_source
+    ads, notices = read_ads(text, source, is_over)
+    return ads, [*notices, *match_notices.of_resources(ads, text, source, is_over)]
+
+
+def _matched(
+    question: MatchQuestion, request: Record, pool: Pool, library: Library, is_over: Callable[[], bool]
+) -> SetMatch:
+    """The best set. Raises InputError, with the place where something means nothing."""
+    try:
+        check_elements(request)
+        library.check(request)
+        return match(request, pool, library, is_over=is_over)
+    except MeaningError as error:
+        raise error.placed(question.request, question.request_source) from error
+
+
+def _explained(
+    made: MatchAnswer, outcome: SetMatch, question: MatchQuestion, request: Record, pool: Pool
+) -> MatchAnswer:
+    """With why, within as long as the match had."""
+    until, names = time.monotonic() + question.seconds, [dns(ad, row) for row, ad in enumerate(pool.ads)]
+    asked = SetRequest(request, pool)
+    explainer = Explainer(question.request, asked, Library(), lambda: time.monotonic() > until)
+    return replace(made, explanation=explainer.of(outcome, names, is_by_rank=made.refusal is Refusal.NO_RANK))
 
 
 def _as_sent(ad: Record, question: MatchQuestion) -> Record:
@@ -112,7 +150,7 @@ def _answered(
         seconds=seconds,
         bound=outcome.bound,
         greedy_rank=outcome.greedy_rank,
-        notices=_few(notices),
+        notices=match_notices.listed(notices),
         pool=len(ads),
         passing=len(outcome.filtered.rows),
     )
@@ -121,21 +159,13 @@ def _answered(
 def _refusal(outcome: SetMatch, resources: int, *, is_late: bool) -> Refusal:
     if not resources:
         return Refusal.NO_RESOURCES
-    if not len(outcome.filtered.rows):
-        return Refusal.NONE_PASSES
     if is_late and not outcome.exact:
         return Refusal.TIME
+    if not len(outcome.filtered.rows):
+        return Refusal.NONE_PASSES
     if outcome.search is not None and not outcome.search.request.collective:
         return Refusal.NO_RANK
     return Refusal.NO_SET_PASSES
-
-
-def _few(notices: Sequence[Notice]) -> tuple[Notice, ...]:
-    """The first of each kind: a pool of ten thousand ads may have one each."""
-    kept: dict[object, list[Notice]] = {}
-    for notice in notices:
-        kept.setdefault((notice.code, notice.source), []).append(notice)
-    return tuple(notice for same in kept.values() for notice in same[:_MOST_NOTICES])
 
 
 def _processors(ad: Record) -> int:
@@ -144,25 +174,14 @@ def _processors(ad: Record) -> int:
     return counts[0] if counts else 1
 
 
-def _with_question(made: MatchAnswer, outcome: SetMatch, request: Record, pool: Pool, library: Library) -> MatchAnswer:
+def _with_question(made: MatchAnswer, outcome: SetMatch, request: Record, pool: Pool) -> MatchAnswer:
     """With what the mapper that the request names is to be asked."""
-    name, options = _mapper_of(request)
+    name, stated = mapper_of(request)
     if not name:
         return made
-    machines = _machines(made, outcome, request, pool, library, options)
-    return replace(made, mapping=MappingRequest(name, MapperQuestion(machines, options, _plain(request))))
-
-
-def _mapper_of(request: Record) -> tuple[str, dict[str, PlainValue]]:
-    """The name of the mapper and its options: `Mapper = "line"`, or an ad with libraryname or name."""
-    stated = request.get("mapper")
-    if isinstance(stated, Literal):
-        return (stated.value if isinstance(stated.value, str) else ""), {}
-    if not isinstance(stated, Record):
-        return "", {}
     options = _plain(stated)
-    name = options.get("libraryname", options.get("name", ""))
-    return (name if isinstance(name, str) else ""), options
+    machines = _machines(made, outcome, request, pool, options)
+    return replace(made, mapping=MappingRequest(name, MapperQuestion(machines, options, _plain(request))))
 
 
 def _plain(ad: Record) -> dict[str, PlainValue]:
@@ -176,7 +195,6 @@ def _machines(
     outcome: SetMatch,
     request: Record,
     pool: Pool,
-    library: Library,
     options: dict[str, PlainValue],
 ) -> tuple[MapperMachine, ...]:
     rows = list(outcome.members)
@@ -184,7 +202,7 @@ def _machines(
     names = [str(options["time"])] if "time" in options else [name for name in _TIMES if name in request.attributes]
     times = Column.constant(Special.UNDEFINED)
     if names:
-        pairs = PairValues(SetRequest(request, chosen), library)
+        pairs = PairValues(SetRequest(request, chosen), Library())
         times = pairs.of_request(AttributeName(Scope.NEAREST, names[0]))
     return tuple(
         MapperMachine(machine.dns, machine.processors, _seconds(times, place), _plain(ad))

@@ -44,7 +44,13 @@ def match_command(
     ] = False,
     output: Annotated[str | None, typer.Option("--format", help="json or xml, in place of a table.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
-    seconds: Annotated[float, typer.Option(help="For the search; after that the best set so far counts.")] = 60.0,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            help="For reading, filtering and the search together; then the best set so far counts. --explain may take "
+            "as long again."
+        ),
+    ] = 60.0,
     mapper_seconds: Annotated[float, typer.Option(help="For the mapper that the request names.")] = 30.0,
     person: Annotated[
         str, typer.Option("--as", help="With --cluster: who asks. The portal keeps the request, with its story.")
@@ -58,6 +64,7 @@ def match_command(
     ] = False,
 ) -> None:
     """Find the best set of resources for a request in ClassAds (docs/matching.md). Exit code 1 where none matches."""
+    asked_at = time.monotonic()
     try:
         shown = _format(output, as_json=as_json)
         _check_seconds("seconds", seconds)
@@ -70,7 +77,9 @@ def match_command(
         else:
             pool, network = _pool(resources, topology, cluster, forecast=forecast)
             pool_source = Path(resources or topology or cluster or "").name
-            question = MatchQuestion(text, pool, source, pool_source, explain=explain, seconds=seconds)
+            question = MatchQuestion(
+                text, pool, source, pool_source, explain=explain, seconds=seconds, asked_at=asked_at
+            )
             answer = with_shares(limited_match(question), mapper_seconds, _bandwidths(network))
     except GridPortalError as error:
         typer.echo(str(error), err=True)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gridportal.accounts.models import User
-from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.errors import GridPortalError, InputError, TextError
 from gridportal.web.long_answers import long_answer
 from monitoring.clusters import selectors as clusters
 from scheduling.matching.core.answers import MatchAnswer
-from scheduling.matching.core.language.ad_errors import AdError
 from scheduling.matching.core.language.ad_syntax import Record
 from scheduling.matching.services.checked_texts import read_request
-from scheduling.matching.services.limited_match import MatchTextError
 from scheduling.resource_requests.services.request_attempts import answer_now
 from scheduling.resource_requests.services.resource_monitor import MONITOR
 
@@ -38,9 +36,7 @@ def try_match(owner: User, text: str, cluster: str = "", *, forecast: bool = Fal
         ad = read_request(text).ad
         with long_answer(owner.pk):
             return TriedMatch(answer_now(owner, text, pool), ad)
-    except AdError as error:
-        return TriedMatch(None, None, error, error.place.line, error.place.column, error.pointer)
-    except MatchTextError as error:
+    except TextError as error:
         return TriedMatch(None, None, error, error.line, error.column, error.pointer)
     except (InputError, GridPortalError) as error:
         return TriedMatch(problem=error)

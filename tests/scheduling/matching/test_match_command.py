@@ -126,7 +126,7 @@ def test_people_get_a_table(run) -> None:
     ("request_text", "options", "message"),
     [
         ("[a = )]", (), "request.ad, line 1, column 6 is ')'; accepted is a value"),
-        ('[Type="Set"; rank = Min(Max(other.a))]', (), "accepted is Max, Min and Sum of an expression of one resource"),
+        ('[Type="Set"; rank = Min(Max(other.a))]', (), "Max(other.a) is about the whole set, but Min is over"),
         ("[]", ("--format", "yaml"), "--format is 'yaml'; accepted is json or xml."),
         ("[]", ("--seconds", "0"), "--seconds is 0"),
         ("[] []", (), "column 4 is '['; accepted is one ad."),

@@ -189,7 +189,7 @@ def test_clauses_about_the_set_may_stand_in_attributes() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("rank = Min(Sum(other.a))", "a set inside a set"),
+        ("rank = Min(Sum(other.a))", "about the whole set, but Min is over one"),
         ("rank = Sum(other.a) / other.b", r"other\.b"),
         ("requirements = Sum(other.a) > other.b", r"other\.b"),
         ("rank = other.b", r"other\.b"),

@@ -60,7 +60,11 @@ def test_one_that_waits_has_no_machines_in_xml_and_says_why_on_its_page(client_a
 def test_what_cannot_be_read_is_said_with_its_place(client_as) -> None:
     client = client_as("user")
     refused = send(client, request="[ a = ;")
-    assert (refused.status_code, "line 1, column 7" in str(refused.json())) == (400, True)
+    fault = {"field": "request", "message": refused.json()["request"][0], "line": 1, "column": 7}
+    assert (refused.status_code, refused.json()["errors"]) == (400, [fault])
+    assert fault["message"].startswith("request, line 1, column 7 is ';'; accepted is ")
+    means_nothing = send(client, request='[ Type = "Set";\n rank = other.cpu ]').json()
+    assert [(each["line"], each["column"]) for each in means_nothing["errors"]] == [(2, 9)]
     checked = client.post(
         "/api/match-requests/check", {"request": "[\n a = ) ]"}, content_type="application/json"
     ).json()

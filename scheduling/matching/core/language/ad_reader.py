@@ -10,7 +10,7 @@ Cost: one pass over the text, in memory of a few times its size; what is nested 
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 from scheduling.matching.core.language.ad_errors import AdError, Notice, NoticeCode, TextPlace
@@ -23,6 +23,8 @@ LONGEST_REQUEST = 1_000_000
 LONGEST_RESOURCES = 200_000_000
 #: Parts of parts of an expression: what all that walk it can bear.
 DEEPEST_TREE = 160
+#: Ads after which is looked whether time is up.
+ASKED_EVERY = 256
 SCOPES = {"my", "self", "other", "target"}
 
 # What nearly all of a resource's ad is: a name with a plain value.
@@ -66,9 +68,12 @@ def read_ad(text: str, source: str = "", others: Set[str] = frozenset()) -> AdTe
     return AdText(ad, text, (*reader.notices, *notices, *more))
 
 
-def read_ads(text: str, source: str = "") -> tuple[list[Record], list[Notice]]:
+def read_ads(
+    text: str, source: str = "", is_over: Callable[[], bool] = lambda: False
+) -> tuple[list[Record], list[Notice]]:
     """All ads of a text: in brackets one after the other, or a line an attribute with blank lines between ads, as
-    condor_status -long prints them. Raises AdError.
+    condor_status -long prints them. Raises AdError. is_over: whether time is up; then those that were read so far,
+    with a notice CUT.
 
     >>> ads, _ = read_ads('[ cpus = 4 ] [ cpus = 8 ]')
     >>> [ad.literal("cpus") for ad in ads]
@@ -77,7 +82,7 @@ def read_ads(text: str, source: str = "") -> tuple[list[Record], list[Notice]]:
     [4, 8]
     """
     _check_length(text, LONGEST_RESOURCES, source)
-    ads, reader = _read(text, source, frozenset())
+    ads, reader = _read(text, source, frozenset(), is_over)
     made, notices = [], list(reader.notices)
     for read in ads:
         ad, more = in_plain_language(read, reader.text, source)
@@ -86,15 +91,17 @@ def read_ads(text: str, source: str = "") -> tuple[list[Record], list[Notice]]:
     return made, notices
 
 
-def _read(text: str, source: str, others: Set[str]) -> tuple[list[Record], _Reader]:
+def _read(
+    text: str, source: str, others: Set[str], is_over: Callable[[], bool] = lambda: False
+) -> tuple[list[Record], _Reader]:
     """The ads as they stand; a second time where names with hyphens turned out to be defined."""
     if text.startswith(_BYTE_ORDER_MARK):  # of an editor; places stay as they are
         text = f" {text[1:]}"
-    reader = _Reader(text, source, frozenset(name.lower() for name in others))
+    reader = _Reader(text, source, frozenset(name.lower() for name in others), is_over)
     ads = reader.all()
     if not reader.defined:
         return ads, reader
-    reader = _Reader(text, source, reader.hyphenated | reader.defined)
+    reader = _Reader(text, source, reader.hyphenated | reader.defined, is_over)
     return reader.all(), reader
 
 
@@ -106,7 +113,8 @@ def _check_length(text: str, longest: int, source: str) -> None:
 class _Reader:
     """Reads a text from its beginning to its end. `hyphenated`: the names with hyphens that it may use."""
 
-    def __init__(self, text: str, source: str, hyphenated: Set[str] = frozenset()) -> None:
+    def __init__(self, text: str, source: str, hyphenated: Set[str], is_over: Callable[[], bool]) -> None:
+        self._is_over = is_over
         self.notices: list[Notice] = []
         self.source = source
         self.hyphenated = hyphenated
@@ -145,6 +153,8 @@ class _Reader:
             ad, at = self._record(at)
             ads.append(ad)
             at = self._between(at)
+            if self._is_cut(ads, at):
+                return ads
         if is_list:
             if not self.text.startswith("}", at):
                 raise AdError(self.text, at, "an ad in brackets or }")
@@ -240,7 +250,17 @@ class _Reader:
             if "\n" in self.text[after:at] or at >= len(self.text):
                 ads.append(Record(attributes, start=start, end=end))
                 attributes, start = {}, at
+                if self._is_cut(ads, at):
+                    break
         return ads
+
+    def _is_cut(self, ads: Sequence[Record], at: int) -> bool:
+        """Whether time is up, with more of the text to read; asked now and then."""
+        if len(ads) % ASKED_EVERY or at >= len(self.text) or not self._is_over():
+            return False
+        place = TextPlace.of(self.text, at)
+        self.notices.append(Notice(NoticeCode.CUT, place, value=len(ads), source=self.source))
+        return True
 
     def _line(self, attributes: dict[str, Attribute], at: int, end: int) -> None:
         at = self._definition(attributes, at, end)
@@ -255,9 +275,9 @@ class _Reader:
 
 def _plain_value(match: re.Match[str]) -> Literal:
     string, whole, part, truth = match.group(2, 3, 4, 5)
-    start, end = match.start(0), match.end(0)
     if string is not None:
-        return Literal(string, start=start, end=end)
+        return Literal(string, start=match.start(2) - 1, end=match.end(2) + 1)
     if truth:
-        return Literal(truth.lower() == "true", start=start, end=end)
+        return Literal(truth.lower() == "true", start=match.start(5), end=match.end(5))
+    start, end = match.start(3), match.end(4 if part else 3)
     return Literal(float(whole + part) if part else int(whole), start=start, end=end)

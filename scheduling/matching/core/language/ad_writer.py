@@ -94,6 +94,19 @@ class AdWriter:
         return ",".join(map(self.text, items))
 
 
+def _as_people_write(part: Expression) -> str | None:
+    """other.cpu and Sum(...), not the library's own TARGET.cpu and sum(...)."""
+    if isinstance(part, Name) and part.scope is Scope.OTHER:
+        return f"other.{name_text(part.name)}"
+    if isinstance(part, Call) and part.function in ("max", "min", "sum", "postfix"):
+        return f"{part.function.capitalize()}({', '.join(map(PEOPLES_WRITER.text, part.arguments))})"
+    return None
+
+
+#: Writes expressions for sentences.
+PEOPLES_WRITER = AdWriter(_as_people_write)
+
+
 def value_text(value: Scalar) -> str:
     r"""A value as the language writes it.
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gridportal.base.errors import InputError
 from scheduling.matching.core.columns.pair_evaluation import Pool
+from scheduling.matching.core.language.ad_errors import MeaningError
+from scheduling.matching.core.language.ad_expressions import PRECEDENCE
 from scheduling.matching.core.language.ad_syntax import (
     Binary,
     Call,
@@ -17,8 +18,9 @@ from scheduling.matching.core.language.ad_syntax import (
     Record,
     Scope,
     children,
+    walk,
 )
-from scheduling.matching.core.language.ad_writer import AdWriter
+from scheduling.matching.core.language.ad_writer import PEOPLES_WRITER
 from scheduling.matching.core.language.paper_forms import AGGREGATES, SET_SIZE, is_set_request
 
 REQUIREMENTS = "requirements"
@@ -26,6 +28,7 @@ RANK = "rank"
 #: Attributes of attributes that are followed.
 _FOLLOWED = 100
 _MOST_CLAUSES = 500
+_NAMES = {"max": "Max", "min": "Min", "sum": "Sum"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class SetRequest:
         """Max, Min or Sum of what is no list: over a list they are the library's own."""
         if not isinstance(part, Call) or part.function not in AGGREGATES or len(part.arguments) != 1:
             return False
-        return not self._is_list(part.arguments[0])
+        return not self.is_list(part.arguments[0])
 
     def is_size(self, part: Expression) -> bool:
         """SetSize or SetSize(), unless the request has an attribute of that name."""
@@ -92,24 +95,29 @@ class SetRequest:
         return isinstance(part, Name) and part.key == SET_SIZE and part.scope is Scope.NEAREST and not self._has(part)
 
     def check(self) -> None:
-        """Raises InputError for what has no meaning for a set: an aggregate of an aggregate, a resource's attribute
+        """Raises MeaningError for what has no meaning for a set: an aggregate of an aggregate, a resource's attribute
         beside one, a rank that is not of the set."""
         for call in self.aggregates:
-            if self.is_collective(call.arguments[0]):
-                raise InputError(
-                    _shown(call), "a set inside a set", "Max, Min and Sum of an expression of one resource"
-                )
+            for part in self._parts(call.arguments[0]):
+                if self.is_aggregate(part) or self.is_size(part):
+                    raise _nested(call, part)
         for expression in self.collective:
-            self._refuse_members(expression)
+            self._refuse_members(expression, "this clause")
         if self.rank is not None and self.is_set:
-            self._refuse_members(self.rank)
+            self._refuse_members(self.rank, "the rank")
 
-    def _refuse_members(self, expression: Expression) -> None:
-        for part in self._parts(expression, inside=False):
-            if isinstance(part, Name) and part.scope is Scope.OTHER:
-                raise InputError(
-                    _shown(expression), f"other.{part.name}", "Max, Min or Sum around what single resources have"
-                )
+    def _refuse_members(self, expression: Expression, whole: str) -> None:
+        of_member = self._of_member(expression)
+        if of_member is not None:
+            raise _of_one_resource(of_member, whole)
+
+    def _of_member(self, expression: Expression) -> Expression | None:
+        """The first part, as large as can be, that is about one resource; None where there is none."""
+        parts = list(self._parts(expression, inside=False))
+        names = [part for part in parts if isinstance(part, Name) and part.scope is Scope.OTHER]
+        whole = [part for part in parts if _is_test(part) and not self.is_collective(part)]
+        around = [part for part in whole if any(name in names for name in walk(part))]
+        return min(around or names, key=lambda part: (part.start, -part.end), default=None)
 
     def _clauses(self, expression: Expression, depth: int = 0) -> Iterator[Expression]:
         if isinstance(expression, Binary) and expression.op == "&&":
@@ -155,7 +163,8 @@ class SetRequest:
                     calls[part] = None
         return tuple(sorted(calls, key=lambda call: (call.start, _shown(call))))
 
-    def _is_list(self, expression: Expression) -> bool:
+    def is_list(self, expression: Expression) -> bool:
+        """Whether it is a list, or the name of one, of the request or of a resource."""
         for _ in range(_FOLLOWED):
             if isinstance(expression, ListOf):
                 return True
@@ -174,4 +183,25 @@ class SetRequest:
 
 
 def _shown(expression: Expression) -> str:
-    return AdWriter().text(expression)
+    return PEOPLES_WRITER.text(expression)
+
+
+def _is_test(part: Expression) -> bool:
+    """Whether it is true or false by its form."""
+    return isinstance(part, Binary) and PRECEDENCE[part.op] <= PRECEDENCE["<"] and part.op not in ("|", "^", "&")
+
+
+def _nested(call: Call, part: Expression) -> MeaningError:
+    message = f"{{part}} is about the whole set, but {_NAMES[call.function]} is over one resource after the other. "
+    message += "Write {accepted} inside."
+    return MeaningError(_shown(part), (part.start, part.end), message, "an expression of one resource")
+
+
+def _of_one_resource(part: Expression, whole: str) -> MeaningError:
+    """A part about one resource where the rest is about the set; with what to write in its place."""
+    instead = "Max({part}), Min({part}) or Sum({part}), or for the mean Sum({part}) / (1.0 * SetSize)"
+    if _is_test(part):
+        counted = "Sum({part} ? 1 : 0)"
+        instead = f"{counted} == SetSize if all resources of the set have to satisfy it, {counted} >= 1 if one has to"
+    message = f"{{part}} is about one resource, but {whole} is about the whole set. Write {{accepted}}."
+    return MeaningError(_shown(part), (part.start, part.end), message, instead)

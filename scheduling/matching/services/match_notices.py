@@ -1,0 +1,55 @@
+"""What an answer says beside the set: what was read otherwise than it stands, functions that are not there, and what
+time did not do for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from scheduling.matching.adapters.library_functions import argument_counts
+from scheduling.matching.core.language.ad_errors import NO_PLACE, Notice, NoticeCode
+from scheduling.matching.core.language.ad_reader import ASKED_EVERY, AdText
+from scheduling.matching.core.language.ad_syntax import Expression, Record
+from scheduling.matching.core.language.function_checks import FunctionChecks
+
+#: Notices of each kind that are listed.
+_MOST_LISTED = 20
+
+
+def of_request(read: AdText, source: str, is_list: Callable[[Expression], bool]) -> Iterator[Notice]:
+    """About the functions of a request. is_list: of its own names and those of resources."""
+    checks = FunctionChecks(read.text, source, argument_counts)
+    notices = [*checks.of(read.ad), *checks.without_list(read.ad, is_list)]
+    yield from sorted(notices, key=lambda notice: notice.place.offset)
+
+
+def of_resources(ads: Sequence[Record], text: str, source: str, is_over: Callable[[], bool]) -> Iterator[Notice]:
+    """About the functions of ads that were read from a text; of the first ones where time is up."""
+    checks = FunctionChecks(text, source, argument_counts)
+    for number, ad in enumerate(ads):
+        if number and number % ASKED_EVERY == 0 and is_over():
+            return
+        yield from checks.of(ad)
+
+
+def of_time(evaluated: int | None) -> list[Notice]:
+    """Of resources that were not held against the request any more; `evaluated`: how many were, None: all."""
+    return [] if evaluated is None else [Notice(NoticeCode.CUT, NO_PLACE, value=evaluated)]
+
+
+def is_cut(notices: Sequence[Notice]) -> bool:
+    """Whether some of the resources were left out for want of time."""
+    return any(notice.code is NoticeCode.CUT for notice in notices)
+
+
+def listed(notices: Sequence[Notice]) -> tuple[Notice, ...]:
+    """The first of each kind, the last of these with how many more there are: ten thousand ads may have one each."""
+    kept: dict[object, list[Notice]] = {}
+    for notice in notices:
+        kept.setdefault((notice.code, notice.source), []).append(notice)
+    return tuple(notice for same in kept.values() for notice in _first(same))
+
+
+def _first(same: Sequence[Notice]) -> list[Notice]:
+    *first, last = same[:_MOST_LISTED]
+    return [*first, replace(last, more=len(same) - len(first) - 1)]

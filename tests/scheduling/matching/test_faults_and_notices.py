@@ -1,0 +1,113 @@
+"""What is said of requests that mean nothing, and of functions that are not there: where, and what to write."""
+
+from __future__ import annotations
+
+import pytest
+
+from gridportal.base.errors import InputError, TextError
+from scheduling.matching.adapters.library_functions import argument_counts
+from scheduling.matching.core.language import function_checks
+from scheduling.matching.core.language.ad_errors import NoticeCode
+from scheduling.matching.match_documents import document
+from scheduling.matching.match_messages import notice_message
+from scheduling.matching.services.match_texts import MatchQuestion, answer
+
+MACHINES = '[ name = "a"; cpus = 4; os = "linux"; tags = {1, 2} ] [ name = "b"; cpus = 8; os = "bsd" ]'
+
+
+def refused(request: str) -> TextError:
+    with pytest.raises(TextError) as caught:
+        answer(MatchQuestion(request, MACHINES))
+    return caught.value
+
+
+def warned(request: str, resources: str = MACHINES) -> list[str]:
+    return [notice_message(notice) for notice in answer(MatchQuestion(request, resources)).notices]
+
+
+def test_a_part_about_one_resource_beside_one_about_the_set_is_pointed_at_with_what_to_write() -> None:
+    error = refused('[ Type = "Set";\n requirements = SetSize > 1 && (Sum(other.cpus) > 2 ||\n other.os == "linux") ]')
+    assert (error.field, error.line, error.column) == ("request", 3, 2)
+    assert "TARGET" not in str(error)
+    assert str(error).startswith(
+        'request, line 3, column 2: other.os == "linux" is about one resource, but this clause'
+    )
+    assert error.pointer == ' other.os == "linux") ]\n ^'
+    instead = 'Sum(other.os == "linux" ? 1 : 0) == SetSize'
+    assert instead in error.accepted
+    made = answer(MatchQuestion(f'[ Type = "Set"; requirements = Sum(other.cpus) > 20 || {instead} ]', MACHINES))
+    assert [machine.dns for machine in made.machines] == ["a"], "what it says to write is accepted and means that"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "place", "part"),
+    [
+        ('[ Type = "Set"; rank = Sum(other.cpus) + other.b ]', (1, 42), "other.b"),
+        ('[ Type = "Set"; rank = Max(1 + Sum(other.cpus)) ]', (1, 32), "Sum(other.cpus)"),
+        ('[ Type = "Set"; rank = Max(SetSize()) ]', (1, 28), "SetSize()"),
+        ('[ Type = "Set"; x = other.b > 2G;\n rank = x ? SetSize : 0 ]', (1, 21), "other.b > 2G"),
+    ],
+)
+def test_each_part_that_means_nothing_is_told_as_it_stands(
+    request_text: str, place: tuple[int, int], part: str
+) -> None:
+    error = refused(request_text)
+    assert ((error.line, error.column), f": {part} is about" in str(error)) == (place, True)
+
+
+@pytest.mark.parametrize(
+    ("element", "message"),
+    [
+        ("Mapper = 3", "column 12: Mapper is 3; accepted is the name of a mapper in quotes, or an ad with it"),
+        ("Mapper = line", "Mapper is line; accepted is"),
+        ("Mapper = [ total = 3 ]", "Mapper is [ total = 3 ]; accepted is"),
+        ('Service = "Foo"', 'Service is "Foo"; accepted is "InstantService"'),
+        (
+            'Mapper = [ libraryname = "line"; time = "nope" ]',
+            'The mapper\'s option time is "nope"; accepted is the name',
+        ),
+        ('lifetime = "long"', 'lifetime is "long"; accepted is a whole number of seconds'),
+    ],
+)
+def test_an_element_of_a_wrong_kind_is_refused(element: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        answer(MatchQuestion(f"[ {element} ]", MACHINES))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "message"),
+    [
+        ("[ x = foo(1) ]", "line 1, column 7: there is no function foo; its value is an error"),
+        ("[ x = avrg({1}) ]", "there is no function avrg; its value is an error; perhaps Avg is meant"),
+        ("[ x = Count(1) ]", "perhaps SetSize is meant"),
+        ("[ x = Sum() ]", "Sum takes 1 argument, not 0; its value is an error"),
+        ('[ x = substr("a") ]', "substr takes 2 or 3 arguments, not 1"),
+        ("[ x = Postfix(other.os) ]", "Postfix takes 2 arguments, not 1"),
+        ("[ x = Sum(other.cpus) ]", 'write Type = "Set" for a set'),
+        ('[ Type = "Set"; x = Avg(other.cpus) ]', "write Sum(...) / (1.0 * SetSize)"),
+    ],
+)
+def test_a_function_that_is_not_there_or_takes_other_arguments_is_warned_of(request_text: str, message: str) -> None:
+    (notice,) = warned(request_text)
+    assert message in notice
+
+
+def test_functions_that_mean_something_are_not_warned_of() -> None:
+    uses = "{ size({1}), Avg({1, 2}), Sum(other.tags), strcat(), regexps(other.os, other.os, other.os), time() }"
+    assert warned(f'[ Type = "Set"; x = {uses}; rank = Sum(other.cpus) + Max({{1, 2}}) ]') == []
+
+
+def test_every_name_that_may_be_proposed_is_a_function_of_the_library() -> None:
+    proposed = {*function_checks.NEAR, *function_checks.ELSEWHERE.values()} - {"Postfix", "SetSize"}
+    assert [name for name in sorted(proposed) if not argument_counts(name.lower())] == []
+
+
+def test_of_many_warnings_of_a_kind_the_count_is_told() -> None:
+    resources = "".join(f"[ a = {number}G ]\n" for number in range(1, 31)) + "[ requirements = fooo(1) ]"
+    made = answer(MatchQuestion("[]", resources))
+    scaled = [notice for notice in made.notices if notice.code is NoticeCode.SCALED_NUMBER]
+    assert (len(scaled), scaled[-1].more) == (20, 10)
+    warnings = document(made)["warnings"]
+    assert warnings[19].endswith("(10 more like this)")
+    assert "resources, line 31, column 18: there is no function fooo" in warnings[20]
