@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from scheduling.matching.core.answers import MatchAnswer
+from scheduling.matching.core.answers import ClauseReport, MatchAnswer
+from scheduling.matching.core.sets.set_matching import gap_percent
 from scheduling.matching.match_messages import change_message, notice_message, refusal_message
 
 
@@ -20,6 +21,7 @@ def document(answer: MatchAnswer) -> dict[str, Any]:
         "rank": answer.rank,
         "exact": answer.exact,
         "bound": answer.bound,
+        "gap_percent": gap_percent(answer.rank, answer.bound),
         "method": answer.method.value,
         "greedy_rank": answer.greedy_rank,
         "warnings": [notice_message(notice) for notice in answer.notices],
@@ -39,7 +41,22 @@ def explanation_document(answer: MatchAnswer) -> dict[str, Any]:
     if answer.explanation is None:
         return {}
     made: dict[str, Any] = msgspec.to_builtins(answer.explanation)
-    return made | {"change": change_message(answer.explanation)}
+    clauses = [_clause(report, is_matched=bool(answer.machines)) for report in answer.explanation.clauses]
+    return made | {"clauses": clauses, "change": change_message(answer.explanation)}
+
+
+def _clause(report: ClauseReport, *, is_matched: bool) -> dict[str, Any]:
+    """Of one about each resource how many resources pass it, of one about the set whether some set does; null for what
+    is of the other kind, and for what was not looked at because there is a set."""
+    made: dict[str, Any] = msgspec.to_builtins(report)
+    is_set = made.pop("is_collective")
+    return made | {
+        "kind": "set" if is_set else "resource",
+        "passing": None if is_set else report.passing,
+        "left_without": None if is_set else report.left_without,
+        "satisfiable": bool(report.passing) if is_set else None,
+        "matches_without": bool(report.left_without) if is_set and not is_matched else None,
+    }
 
 
 def xml(answer: MatchAnswer) -> str:
@@ -55,7 +72,9 @@ def document_xml(document: Mapping[str, Any], code: int) -> str:
     if "state" in document and document.get("ended_at") is None:
         return _virtual_machine(202, str(document["state"]), [])
     if not answer:
-        reason = document.get("reason") or document.get("state") or document.get("detail") or dict(document)
+        faults = [fault["message"] for fault in document.get("errors", [])]
+        reasons = (*faults, *(document.get(name) for name in ("reason", "state", "detail")), dict(document))
+        reason = next(each for each in reasons if each)
         return _virtual_machine(code if "state" not in document else 404, str(reason), [])
     machines = [(each["dns"], each["processors"], each["share"]) for each in answer["machines"]]
     return _virtual_machine(answer["status"]["code"], answer["status"]["message"], machines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import math
 import re
 from collections.abc import Callable, Sequence
 from operator import ge, gt, le, lt
@@ -18,21 +19,21 @@ from scheduling.matching.core.answers import (
     RejectedSet,
 )
 from scheduling.matching.core.language.ad_errors import Notice, NoticeCode
-from scheduling.matching.core.sets.set_matching import Method
+from scheduling.matching.core.sets.set_matching import Method, gap_percent
 
 _REFUSALS = {
     Refusal.NONE: "OK",
     Refusal.NO_RESOURCES: "There are no resources.",
-    Refusal.NONE_PASSES: "No resource satisfies all requirements for single resources.",
-    Refusal.NO_SET_PASSES: "No set of resources satisfies the requirements on the set.",
-    Refusal.NO_RANK: "No set of resources has a rank that is a number.",
+    Refusal.NONE_PASSES: "No resource meets all requirements on each resource.",
+    Refusal.NO_SET_PASSES: "No set of resources meets all requirements on the set.",
+    Refusal.NO_RANK: "Sets meet the requirements, but none has a rank that is a number.",
     Refusal.TIME: "No set was found in the time given.",
 }
 _METHODS = {
     Method.SINGLE: "the best single resource",
     Method.EVERY_SET: "every set was tried",
     Method.SWEEP: "by thresholds, which is exact for this rank",
-    Method.GREEDY: "by the greedy algorithm; single changes do not help",
+    Method.GREEDY: "by the greedy algorithm; no change of one machine makes it better",
     Method.IMPROVED: "better than the greedy algorithm's set",
 }
 _MISSES = {
@@ -55,7 +56,9 @@ def method_message(answer: MatchAnswer) -> str:
     message = _METHODS[answer.method]
     if answer.exact or answer.bound is None or answer.rank is None:
         return message
-    return f"{message}; no set has a rank above {rank_text(answer.bound, answer.ranked_by)}"
+    gap = math.ceil(10 * (gap_percent(answer.rank, answer.bound) or 0.0)) / 10
+    most = rank_text(answer.bound, answer.ranked_by)
+    return f"{message}; at most {gap:,g} % below the best: no set has a rank above {most}"
 
 
 def rank_text(rank: float | None, ranked_by: str) -> str:
@@ -216,6 +219,6 @@ def unmatched_message(node: str, request: str) -> str:
     """A node that somebody named for a job.
 
     >>> unmatched_message("n7", "[ requirements = other.cpu > 0.5 ]")
-    'n7 cannot be taken: what the job asks for, [ requirements = other.cpu > 0.5 ], or an ad of this node refuses it.'
+    "n7 does not fit: the job's request [ requirements = other.cpu > 0.5 ] or an administrator's ad of n7 excludes it."
     """
-    return f"{node} cannot be taken: what the job asks for, {request}, or an ad of this node refuses it."
+    return f"{node} does not fit: the job's request {request} or an administrator's ad of {node} excludes it."

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from gridportal.accounts.models import User
 from gridportal.accounts.selectors import groups_of
@@ -19,8 +20,10 @@ from scheduling.matching.core.language.ad_reader import read_ad
 from scheduling.matching.core.language.paper_forms import is_set_request
 from scheduling.matching.core.plain_ads import job_ad, plain_ad
 from scheduling.matching.core.resource_ads import JobRoom, PoolSource, pool_ads, pool_records
+from scheduling.matching.core.topology_ads import bandwidths_between
 from scheduling.matching.services import match_texts
 from scheduling.matching.services.limited_match import limited_match
+from scheduling.matching.services.mapping import with_shares
 from scheduling.matching.services.match_texts import MatchQuestion
 from scheduling.placing.selectors.occupancy import occupancy
 from scheduling.placing.services.matched_nodes import open_sizes
@@ -28,7 +31,7 @@ from scheduling.placing.services.requests import with_cluster_defaults
 from scheduling.resource_requests.match_story import MatchStory, story_of
 from scheduling.resource_requests.services.resource_monitor import MONITOR
 
-_SECONDS = 2.0
+_SECONDS, _MAPPER_SECONDS = 2.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -47,9 +50,12 @@ class RequirementMatch:
         return bool(self.text) or self.is_own or not self.answer.machines
 
 
-def requirement_match(spec: JobSpec, owner: User, until: float = math.inf) -> RequirementMatch | None:
+def requirement_match(
+    spec: JobSpec, owner: User, until: float = math.inf, *, is_mapped: bool = False
+) -> RequirementMatch | None:
     """What a job asks, matched with the nodes of its cluster whoever uses them; None while nothing is known of these,
-    and where the match took too long. `until`: as of limited_match."""
+    and where the match took too long. `until`: as of limited_match. is_mapped: the mapper that the request names is
+    asked too."""
     try:
         source = MONITOR.source(spec.cluster, forecast=spec.requirements.figures == FORECAST)
         source = replace(source, room=_room(spec, source))
@@ -57,6 +63,8 @@ def requirement_match(spec: JobSpec, owner: User, until: float = math.inf) -> Re
         # What plain fields make is of checked values: only a text of somebody's own needs a process of its own.
         if spec.classad.strip():
             answer = limited_match(replace(question, resources=pool_ads(source)), until)
+            between = partial(bandwidths_between, source.network)
+            answer = with_shares(answer, _MAPPER_SECONDS, between) if is_mapped else answer
         else:
             answer = match_texts.answer(question, pool_records(source))
     except GridPortalError:
@@ -67,13 +75,13 @@ def requirement_match(spec: JobSpec, owner: User, until: float = math.inf) -> Re
 
 
 def job_match(job: Job) -> RequirementMatch | None:
-    """The same for a job that was submitted; None also where its requirements cannot be read any more, and for a job
+    """The same for a job that was submitted, with the order and shares of its mapper; None also where its requirements cannot be read any more, and for a job
     that was read from a log, which asked nothing of nodes."""
     if job.method == "log":
         return None
     if isinstance(job.requirements, Unreadable) or isinstance(job.specification, Unreadable):
         return None
-    return requirement_match(JobSpec.from_row(job), job.owner)
+    return requirement_match(JobSpec.from_row(job), job.owner, is_mapped=True)
 
 
 def _question(spec: JobSpec, owner: User, source: PoolSource) -> MatchQuestion:

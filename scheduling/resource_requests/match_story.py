@@ -42,6 +42,7 @@ class MatchStory:
     machines: tuple[MachineRow, ...] = ()
     left_out: int = 0
     has_shares: bool = False
+    mapper: str = ""
     mapper_failure: str = ""
     notices: tuple[str, ...] = ()
     passing: str = ""
@@ -65,9 +66,10 @@ def story_of(answer: MatchAnswer) -> MatchStory:
         machines=tuple(MachineRow(each.dns, each.processors, _share(each.share)) for each in machines),
         left_out=len(answer.machines) - len(machines),
         has_shares=any(each.share is not None for each in machines),
+        mapper=f"Order and shares by the mapper {answer.mapper.name}." if answer.mapper and not failure else "",
         mapper_failure=f"The mapper {answer.mapper.name} failed: {failure}" if answer.mapper and failure else "",
         notices=tuple(f"{say.notice_message(each)}." for each in answer.notices),
-        passing=f"{answer.passing} of {answer.pool} nodes satisfy what each node has to.",
+        passing=f"{answer.passing} of {answer.pool} nodes meet the requirements on each node.",
         clauses=clauses,
         has_conflicts=any(each.excludes for each in clauses),
         has_nearest=any(each.nearest for each in clauses),

@@ -49,7 +49,7 @@ def test_a_request_is_checked_while_it_is_written_and_another_person_uses_it(por
     page.wait_for_load_state("load")
     assert page.input_value("#id_classad") == "[ requirements = other.cpu >= 0.5 ]"
     page.fill("#id_classad", "[ requirements = other.cpu >= 0.75 ]")
-    has(page, "#classad-check", "of 5 nodes satisfy")
+    has(page, "#classad-check", "of 5 nodes meet")
     page.fill("#id_classad", "[ requirements = other.cpu >= ( ]")
     has(page, "#classad-check", "Line 1, column")
     assert portal.errors == []

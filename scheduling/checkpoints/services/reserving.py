@@ -44,7 +44,7 @@ from scheduling.placing.services.explaining import MOST_STORED, explain
 from scheduling.placing.services.matched_nodes import MatchedNodes, of_moved
 from scheduling.placing.services.requests import question, read_pattern, with_cluster_defaults
 from scheduling.placing.services.snapshot import PlacementSnapshot, Took
-from scheduling.placing.services.storing import Chosen, placement_of
+from scheduling.placing.services.storing import Chosen, placement_of, write_remarks
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.core.run_states import RunState
@@ -57,13 +57,15 @@ _WITHOUT_PATTERN = "balanced"
 
 
 class _Chosen(NamedTuple):
-    """Where it goes on, and the seconds of Migration 2003, table I, that the choice took."""
+    """Where it goes on, the seconds of Migration 2003, table I, that the choice took, and what is not used of a
+    mapper's answer."""
 
     placement: Placement
     free: bool
     took: Took
     schedule: float
     topology: Topology
+    remarks: tuple[Reason, ...]
 
 
 class PlannedMove(NamedTuple):
@@ -143,6 +145,7 @@ def reserve(row: Continuation) -> bool:
         if not _take_along(row):
             transaction.set_rollback(True)
             return False
+        write_remarks([(row.job, chosen.remarks)])
     return True
 
 
@@ -204,7 +207,8 @@ def _choose(
     placement = placement_of(Chosen(job, replace(choice, explanation=why)), status)
     if row.nodes and row.by:
         nodes_by_hand.note(placement, row.by)
-    return _Chosen(placement, choice.free, snapshot.took, time.perf_counter() - begun, status.topology)
+    took = time.perf_counter() - begun
+    return _Chosen(placement, choice.free, snapshot.took, took, status.topology, match.remarks)
 
 
 def _answer(

@@ -128,15 +128,15 @@ def _write(rows: Sequence[_Rows]) -> None:
         advance_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
     if on_trial:
         advance_all(on_trial, JobState.TRIAL, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
-    _write_remarks([row.chosen for row in rows])
+    write_remarks((row.chosen.job, row.chosen.choice.explanation.remarks) for row in rows)
 
 
-def _write_remarks(chosen: Sequence[Chosen]) -> None:
+def write_remarks(remarks: Iterable[tuple[Job, Sequence[Reason]]]) -> None:
     """What is not used of a mapper's answer, each as an event of its own within the state that the job has now."""
     events = [
         JobEvent(job_id=job.pk, from_state=job.state, to_state=job.state, reason=remark)
-        for job, choice in chosen
-        for remark in choice.explanation.remarks
+        for job, of_job in remarks
+        for remark in of_job
     ]
     if events:
         JobEvent.objects.bulk_create(events)

@@ -52,7 +52,7 @@ def _show_machines(answer: MatchAnswer) -> None:
 
 
 def _show_explanation(answer: MatchAnswer, explanation: MatchExplanation) -> None:
-    typer.echo(f"{explanation.passing} of {explanation.pool} resources satisfy what single resources have to.")
+    typer.echo(f"{explanation.passing} of {explanation.pool} resources meet the requirements on each resource.")
     if explanation.clauses:
         _show_clauses(explanation, is_matched=bool(answer.machines))
     if change := change_message(explanation):
@@ -65,7 +65,7 @@ def _show_explanation(answer: MatchAnswer, explanation: MatchExplanation) -> Non
             (rejected_message(each), str(each.size), rejected_outcome(each, answer.ranked_by))
             for each in explanation.rejected
         ]
-        show_table(columns, rows, title="The best of the sets beside it")
+        show_table(columns, rows, title="The best other sets")
     if answer.greedy_rank is not None:
         typer.echo(f"The greedy algorithm alone comes to rank {rank_text(answer.greedy_rank, answer.ranked_by)}.")
 
@@ -79,7 +79,7 @@ def _show_clauses(explanation: MatchExplanation, *, is_matched: bool) -> None:
         Column("Clause", wraps=True),
         Column("Passes", number=True),
         Column("Left without it", number=True),
-        Column("Excludes all that pass", wraps=True),
+        Column("Not together with", wraps=True),
         Column("Nearest", wraps=True),
     )
     rows = []

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from gridportal.base.errors import ImpossibleError
+from gridportal.base.reasons import Code
+from scheduling import tasks
+from scheduling.checkpoints.services.requesting import stop_and_continue
 from scheduling.checkpoints.services.reserving import choose_elsewhere
 from scheduling.jobs.models import Application, Job
 from scheduling.matching.models import ResourceAd
@@ -59,3 +62,13 @@ def test_administrators_keep_it_from_nodes_of_others(submit: Submit, people: Any
     assert sorted(choose_elsewhere(newest(job)).nodes) == sorted(open_ones)
     with pytest.raises(ImpossibleError):
         choose_elsewhere(newest(job), closed[:2])
+
+
+def test_a_mapper_that_fails_leaves_the_same_event_for_a_move_as_at_placing(submit: Submit, people: Any) -> None:
+    text = '[ Type = "Set"; requirements = SetSize == 2; rank = Sum(other.cpu); Mapper = "nobody" ]'
+    job = running(submit, classad=text)
+    stop_and_continue(job, by=people["user"])
+    tasks.continue_jobs(job.cluster)
+    failures = [each for each in job.events.all() if each.reason.code is Code.MAPPER_FAILED]
+    assert [(each.from_state, each.to_state) for each in failures] == [("starting", "starting"), ("moving", "moving")]
+    assert failures[0].reason.facts == failures[1].reason.facts

@@ -190,7 +190,7 @@ def test_a_rank_that_is_a_bandwidth_is_told_with_its_unit(capsys: pytest.Capture
     show_answer(found)
     printed = capsys.readouterr().out
     assert "Rank 90 Mbit/s (" in printed
-    assert "40 Mbit/s" in printed.partition("The best of the sets beside it")[2]
+    assert "40 Mbit/s" in printed.partition("The best other sets")[2]
     assert finding(found).startswith("1 machine: #1. Proved best with rank 90 Mbit/s (")
     assert document(found)["rank"] == 9e7
     assert rank_text(9e7, "Min(other.bandwidth) + 1") == rank_text(9e7, "other.memory") == "9e+07"

@@ -76,7 +76,7 @@ def test_nothing_found_is_a_failure_that_says_why(run) -> None:
     assert result.exit_code == 1
     made = json.loads(result.stdout)
     assert made["status"]["code"] == 404
-    assert made["status"]["message"] == "No resource satisfies all requirements for single resources."
+    assert made["status"]["message"] == "No resource meets all requirements on each resource."
     assert (made["machines"], made["rank"]) == ([], None)
 
 
@@ -84,9 +84,11 @@ def test_the_explanation_of_nothing_names_the_smallest_change(run) -> None:
     request = '[Type="Set"; requirements = Sum(other.MemorySize) >= 100 && other.os == redhat6.1; rank = SetSize]'
     made = json.loads(run(request, "--explain", "--json").stdout)["explanation"]
     by_text = {clause["text"]: clause for clause in made["clauses"]}
-    assert by_text["other.os == redhat6.1"]["passing"] == 3
-    memory = by_text["Sum(other.MemorySize) >= 100"]
-    assert (memory["passing"], memory["left_without"], memory["best"], memory["asked"]) == (0, 1, 18.0, 100.0)
+    of_each, memory = by_text["other.os == redhat6.1"], by_text["Sum(other.MemorySize) >= 100"]
+    assert (of_each["kind"], of_each["passing"], of_each["satisfiable"]) == ("resource", 3, None)
+    assert (memory["kind"], memory["passing"], memory["left_without"]) == ("set", None, None)
+    assert (memory["satisfiable"], memory["matches_without"]) == (False, True)
+    assert (memory["best"], memory["asked"]) == (18.0, 100.0)
     table = run(request, "--explain").output
     assert "The smallest change: ask for >= 18 in Sum(other.MemorySize) >= 100." in table
     assert "redhat6.1 is read as the text" in table

@@ -79,3 +79,19 @@ def test_the_preview_page_tells_a_mapper_that_fails_and_among_which_sets_it_chos
     shown = markup(client_as("user").post("/submit/preview", form_of(application, node_count="2", classad=text)))
     assert "The mapper nobody failed: LookupError" in shown
     assert "Of the sets that the request allows none has a higher rank." in shown
+
+
+def test_the_page_of_clauses_shows_what_the_mapper_gives_or_why_it_fails(client_as, people, make_job, crossbar):
+    client, user = client_as("user"), people["user"]
+    text = '[ Type = "Set"; requirements = SetSize == 2; rank = Sum(other.cpu); Mapper = {} ]'
+    mapped = make_job(user, "waiting", node_count=2, classad=text.format('[ libraryname = "block"; total = 100 ]'))
+    answer = client.get(f"/api/jobs/{mapped.pk}/requirements").json()
+    assert sum(machine["share"] for machine in answer["machines"]) == 100
+    page = markup(client.get(f"/jobs/{mapped.pk}/requirements/"))
+    assert "Order and shares by the mapper block." in page
+    for machine in answer["machines"]:
+        assert f'<td class="name">{machine["dns"]}</td>' in page
+    failing = make_job(user, "waiting", node_count=2, classad=text.format('"nobody"'))
+    told = "The mapper nobody failed: LookupError: no mapper is called"
+    assert told in markup(client.get(f"/jobs/{failing.pk}/requirements/"))
+    assert client.get(f"/api/jobs/{failing.pk}/requirements").json()["mapper"]["failure"].startswith("LookupError")

@@ -149,8 +149,9 @@ def _binary(op: str, left: Shape, right: Shape) -> Shape | None:
     if op == "*":
         return _product(left, right)
     if op == "/" and (right.low > 0 or right.high < 0):
-        inverse = Shape(1 / right.high, 1 / right.low, right.flipped())
-        quotient = _product(left, inverse)
+        corners = [a / b for a in (left.low, left.high) for b in (right.low, right.high)]
+        directions = merged(_scaled(left.directions, right), _scaled(right.flipped(), left))
+        quotient = Shape(min(corners), max(corners), directions)
         # whole numbers are cut towards zero
         return Shape(min(quotient.low, math.trunc(quotient.low)), max(quotient.high, 0.0), quotient.directions)
     return None

@@ -21,6 +21,7 @@ from scheduling.matching.core.sets.greedy_sets import BestSet, GreedyWay, greedy
 from scheduling.matching.core.sets.improvement import improved
 from scheduling.matching.core.sets.library_port import AdLibrary
 from scheduling.matching.core.sets.plain_orders import best_of_orders
+from scheduling.matching.core.sets.rank_bounds import rank_bound
 from scheduling.matching.core.sets.set_candidates import (
     Candidates,
     Filtered,
@@ -44,6 +45,18 @@ class Method(StrEnum):
     IMPROVED = "improved"
 
 
+def gap_percent(rank: float | None, bound: float | None) -> float | None:
+    """How far a rank is below a bound, in per cent of the larger of the two amounts; None where one is not known.
+
+    >>> gap_percent(75.0, 100.0), gap_percent(-100.0, -75.0), gap_percent(0.0, 0.0), gap_percent(3.0, None)
+    (25.0, 25.0, 0.0, None)
+    """
+    if rank is None or bound is None:
+        return None
+    most = max(abs(rank), abs(bound))
+    return max(0.0, 100.0 * (bound - rank) / most) if most else 0.0
+
+
 @dataclass(frozen=True)
 class SetMatch:
     """The outcome.
@@ -65,8 +78,8 @@ class SetMatch:
 
     @property
     def gap(self) -> float | None:
-        """By how much the bound is above the rank, at most."""
-        return None if self.rank is None or self.bound is None else max(0.0, self.bound - self.rank)
+        """By how much the rank may be below the best: see `gap_percent`."""
+        return gap_percent(self.rank, self.bound)
 
 
 @dataclass(frozen=True)
@@ -162,5 +175,7 @@ def _most_satisfied(way: GreedyWay) -> tuple[int, ...]:
 def _bound(search: SetSearch, best: BestSet | None, *, exact: bool) -> float | None:
     if exact:
         return None if best is None else best.rank
-    bound = plan(search.candidates).bound
-    return bound if math.isfinite(bound) else None
+    bound = rank_bound(search.candidates)
+    if not math.isfinite(bound):
+        return None
+    return bound if best is None else max(bound, best.rank)

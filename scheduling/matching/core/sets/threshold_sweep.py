@@ -37,13 +37,12 @@ class Sweep:
 
     thresholds: of each Min or Max that gives one, the values of the candidates, to be high. order: by what the
     candidates that keep them are sorted, the highest first; None where all of them are best. is_exact: whether the
-    best set is surely among those tried. bound: no set has a higher rank; infinite where nothing is known.
+    best set is surely among those tried.
     """
 
     thresholds: tuple[Numbers, ...]
     order: Numbers | None
     is_exact: bool
-    bound: float
 
 
 def limits_of(candidates: Candidates) -> dict[Key, tuple[float, float]]:
@@ -63,18 +62,17 @@ def plan(candidates: Candidates) -> Sweep:
     """What to sweep for a request. Its `is_exact` says whether the outcome is the optimum."""
     request = candidates.request
     if not candidates.is_clean or not candidates.size:
-        return Sweep((), None, False, math.inf)
+        return Sweep((), None, False)
     shapes = Shapes(request, limits_of(candidates))
     rank = Shape(0, 0, {}) if request.rank is None else shapes.of(request.rank)
     clauses = [shapes.of(clause) for clause in request.collective]
-    bound = math.inf if rank is None else rank.high
     sure = [shape for shape in [rank, *clauses] if shape is not None]
     directions = merged(*(shape.directions for shape in sure))
     wanted = _Wanted(candidates, directions)
     is_exact = len(sure) == len(clauses) + 1 and wanted.is_exact
     if not wanted.sums and not wanted.wants_more and len(wanted.thresholds) == 1:
-        return Sweep((), wanted.thresholds[0], is_exact, bound)  # those that keep most thresholds
-    return Sweep(wanted.thresholds, wanted.order, is_exact, bound)
+        return Sweep((), wanted.thresholds[0], is_exact)  # those that keep most thresholds
+    return Sweep(wanted.thresholds, wanted.order, is_exact)
 
 
 class _Wanted:

@@ -1,0 +1,107 @@
+"""The bound of a rank: no set is above it, by every set of small pools, and it is no higher than trivial ones."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduling.matching.adapters.classad_library import Library
+from scheduling.matching.core.language.ad_reader import read_ad
+from scheduling.matching.core.sets.rank_bounds import rank_bound
+from scheduling.matching.core.sets.set_candidates import Candidates, PairValues, candidates, filtered
+from scheduling.matching.core.sets.set_matching import match
+from scheduling.matching.core.sets.set_request import SetRequest
+from scheduling.matching.match_documents import document
+from scheduling.matching.match_messages import method_message
+from scheduling.matching.services.match_texts import MatchQuestion, answer
+from tests.examples import examples
+from tests.scheduling.matching.naive_sets import RANKS, REQUIREMENTS, pool, request, resources
+
+LIBRARY = Library()
+MORE_RANKS = (
+    *RANKS,
+    "Sum(other.gain)/SetSize",
+    "Sum(other.mem)/SetSize",
+    "Min(other.bw)*Sum(other.cpu)",
+    "Max(other.bw)/Sum(other.gain)",
+    "Sum(other.gain)*Min(other.t) - SetSize*SetSize",
+)
+MORE_REQUIREMENTS = (
+    *REQUIREMENTS,
+    "SetSize > 1 && SetSize < 4 || SetSize == 5",
+    "few; few = SetSize <= 3 && Sum(other.mem) > 20",
+    "Min(other.cpu) >= 0.5 && Max(other.t) < 70",
+    "Sum(other.gain) >= 2 && Sum(other.gain) <= 4",
+    "2*SetSize < Sum(other.cost)",
+    "Sum(other.mem) == 60 || Min(other.bw) > 40",
+    "Sum(other.cost) <= 3*SetSize && !(SetSize == 2)",
+)
+
+
+def chosen(text: str, requirements: str, rank: str) -> Candidates:
+    machines = pool(text)
+    asked = SetRequest(read_ad(f'[Type="Set"; requirements={requirements}; rank={rank}]').ad, machines)
+    pairs = PairValues(asked, LIBRARY)
+    return candidates(asked, pairs, filtered(asked, pairs).rows)
+
+
+@settings(max_examples=examples(150, fuzz=2000))
+@given(st.integers(0, 2**64))
+def test_no_set_has_a_higher_rank(seed: int) -> None:
+    rng = random.Random(seed)
+    text = resources(rng, rng.randrange(1, 10))
+    rank, requirements = rng.choice(MORE_RANKS), rng.choice(MORE_REQUIREMENTS)
+    bound = rank_bound(chosen(text, requirements, rank))
+    best = match(request(rank, requirements), pool(text), LIBRARY)
+    assert best.exact
+    if best.rank is not None:
+        assert best.rank <= bound
+
+
+@pytest.mark.parametrize(
+    ("requirements", "rank", "most"),
+    [
+        ("SetSize == 3", "Sum(other.a)", 297.0),
+        ("SetSize >= 2 && SetSize < 4", "Sum(other.a)", 297.0),
+        ("SetSize == 1 || SetSize == 2", "Sum(other.a)", 199.0),
+        ("SetSize >= 10", "Min(other.a)", 91.0),
+        ("true", "1.0*Sum(other.a)/SetSize", 100.0),
+        ("Max(other.a) <= 50 && SetSize <= 2", "Sum(other.a)", 99.0),
+        ("Sum(other.one) <= 4", "SetSize", 4.0),
+        ("Sum(other.a) <= 60", "Sum(other.a)", 60.0),
+        ("Sum(other.one) <= 0", "SetSize", -math.inf),
+        ("SetSize > 100", "SetSize", -math.inf),
+        ("true", "pow(Sum(other.a), Sum(other.one))", math.inf),
+    ],
+)
+def test_it_is_no_higher_than_sizes_and_requirements_allow(requirements: str, rank: str, most: float) -> None:
+    text = "".join(f"[a = {number}; one = 1]" for number in range(1, 101))
+    assert rank_bound(chosen(text, requirements, rank)) == most
+
+
+def test_large_pools_are_bounded_over_ranges_of_sizes() -> None:
+    text = "".join(f"[a = {number}; b = {number % 17}]" for number in range(1, 1001))
+    bound = rank_bound(chosen(text, "SetSize >= 1", "Min(other.a) * SetSize"))
+    best = max((1001 - size) * size for size in range(1, 1001))
+    assert best <= bound <= 1.1 * best
+
+
+def test_how_far_a_set_may_be_from_the_best_is_told_in_per_cent() -> None:
+    rng = np.random.default_rng(3)
+    text = "".join(f"[a = {a:.3f}; b = {b:.3f}]" for a, b in rng.uniform(1, 100, (60, 2)).tolist())
+    made = answer(MatchQuestion('[Type="Set"; requirements = SetSize == 5; rank = Sum(other.a)/Sum(other.b)]', text))
+    assert not made.exact
+    assert made.rank is not None
+    assert made.bound is not None
+    gap = document(made)["gap_percent"]
+    assert gap == pytest.approx(100 * (made.bound - made.rank) / made.bound)
+    told = re.search(r"; at most ([0-9.]+) % below the best: no set has a rank above ([0-9.]+)$", method_message(made))
+    assert told is not None
+    assert gap <= float(told[1]) < gap + 0.1
+    assert told[2] == f"{made.bound:.6g}"
