@@ -75,8 +75,8 @@ def requirement_match(
 
 
 def job_match(job: Job) -> RequirementMatch | None:
-    """The same for a job that was submitted, with the order and shares of its mapper; None also where its requirements cannot be read any more, and for a job
-    that was read from a log, which asked nothing of nodes."""
+    """The same for a job that was submitted, with the order and shares of its mapper; None also where its requirements
+    cannot be read any more, and for a job that was read from a log, which asked nothing of nodes."""
     if job.method == "log":
         return None
     if isinstance(job.requirements, Unreadable) or isinstance(job.specification, Unreadable):

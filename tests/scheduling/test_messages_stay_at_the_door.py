@@ -23,6 +23,7 @@ READS = {
 #: Modules that make sentences all the same, and what those are: none of them is a job's reason, and nobody reads them.
 EXCEPTIONS = {
     "selection/core/selection.py": "what an ImpossibleError says",
+    "matching/core/sets/set_request.py": "what a MeaningError says",
     "runs/core/progress.py": "why a line of a program is passed over, for the portal's log",
     "runs/services/reading_progress.py": "why a line of a program is passed over, for the portal's log",
     "jobs/core/cluster_options.py": "why a node takes no jobs, as the sentences of monitoring about nodes",
