@@ -51,6 +51,15 @@ def refusal_message(answer: MatchAnswer) -> str:
     return f"{message[:-1]} among those that were tried." if is_open else message
 
 
+def passing_message(passing: int, pool: int, resource: str) -> str:
+    """How many resources satisfy the clauses about each.
+
+    >>> passing_message(3, 5, "node"), passing_message(1, 5, "resource")
+    ('3 of 5 nodes meet the requirements on each node.', '1 of 5 resources meets the requirements on each resource.')
+    """
+    return f"{passing} of {pool} {resource}s meet{'s' * (passing == 1)} the requirements on each {resource}."
+
+
 def method_message(answer: MatchAnswer) -> str:
     """How the set was found, and how far it may be from the best."""
     message = _METHODS[answer.method]

@@ -69,7 +69,7 @@ def story_of(answer: MatchAnswer) -> MatchStory:
         mapper=f"Order and shares by the mapper {answer.mapper.name}." if answer.mapper and not failure else "",
         mapper_failure=f"The mapper {answer.mapper.name} failed: {failure}" if answer.mapper and failure else "",
         notices=tuple(f"{say.notice_message(each)}." for each in answer.notices),
-        passing=f"{answer.passing} of {answer.pool} nodes meet the requirements on each node.",
+        passing=say.passing_message(answer.passing, answer.pool, "node"),
         clauses=clauses,
         has_conflicts=any(each.excludes for each in clauses),
         has_nearest=any(each.nearest for each in clauses),

@@ -38,7 +38,7 @@ def test_a_request_is_checked_while_it_is_written_and_another_person_uses_it(por
     portal.go("/requests/new")
     page = portal.page
     page.fill("#id_text", "[\n requirements = other.cpu >= ) ]")
-    has(page, "#match-check", "Line 2, column")
+    has(page, "#match-check", "Request, line 2, column")
     page.fill("#id_text", "[ requirements = other.cpu >= 2 && other.bandwidth > 1 ]")
     has(page, "#match-check", "The smallest change: ask for >= 1 in other.cpu >= 2.")
     assert page_faults(portal) == []
@@ -51,7 +51,7 @@ def test_a_request_is_checked_while_it_is_written_and_another_person_uses_it(por
     page.fill("#id_classad", "[ requirements = other.cpu >= 0.75 ]")
     has(page, "#classad-check", "of 5 nodes meet")
     page.fill("#id_classad", "[ requirements = other.cpu >= ( ]")
-    has(page, "#classad-check", "Line 1, column")
+    has(page, "#classad-check", "Request, line 1, column")
     assert portal.errors == []
 
 
@@ -77,3 +77,31 @@ def test_plain_fields_show_their_request_and_the_job_says_the_same_clauses(
     look(page, "job-requirements")
     assert page_faults(portal) == []
     assert (portal.errors, portal.foreign) == ([], [])
+
+
+def test_the_clauses_of_a_job_stand_beside_what_its_mapper_gives_or_why_it_fails(portal, people, make_job, network):
+    portal.sign_in("user")
+    text = '[ Type = "Set"; requirements = SetSize == 2; rank = Sum(other.cpu); Mapper = {} ]'
+    for number, mapper in enumerate(('[ libraryname = "block"; total = 100 ]', '"nobody"')):
+        job = make_job(people["user"], "waiting", node_count=2, classad=text.format(mapper))
+        portal.go(f"/jobs/{job.pk}/requirements/")
+        settled(portal)
+        shown = portal.page.locator("main").inner_text()
+        assert ("Order and shares by the mapper block." in shown) == (number == 0)
+        assert ("The mapper nobody failed: LookupError" in shown) == (number == 1)
+        look(portal.page, f"job-mapper-{number}")
+        assert page_faults(portal) == []
+    assert (portal.errors, portal.foreign) == ([], [])
+
+
+def test_a_part_that_means_nothing_is_shown_in_its_line(portal, network):
+    portal.sign_in("user")
+    portal.go("/requests/new")
+    page = portal.page
+    page.fill("#id_text", '[ Type = "Set";\n requirements = Sum(other.cpu) > 1 || other.site == "utk" ]')
+    has(page, "#match-check", "Request, line 2, column 38: other.site")
+    look(page, "request-fault")
+    page.fill("#id_text", '[ Type = "Set"; x = Avrg(1);\n requirements = other.cpu > 0.1; rank = Sum(other.cpu) ]')
+    has(page, "#match-check", "there is no function Avrg")
+    look(page, "request-warning")
+    assert page_faults(portal) == []

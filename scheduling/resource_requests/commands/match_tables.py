@@ -14,6 +14,7 @@ from scheduling.matching.match_messages import (
     method_message,
     nearest_message,
     notice_message,
+    passing_message,
     rank_text,
     refusal_message,
     rejected_message,
@@ -52,7 +53,7 @@ def _show_machines(answer: MatchAnswer) -> None:
 
 
 def _show_explanation(answer: MatchAnswer, explanation: MatchExplanation) -> None:
-    typer.echo(f"{explanation.passing} of {explanation.pool} resources meet the requirements on each resource.")
+    typer.echo(passing_message(explanation.passing, explanation.pool, "resource"))
     if explanation.clauses:
         _show_clauses(explanation, is_matched=bool(answer.machines))
     if change := change_message(explanation):

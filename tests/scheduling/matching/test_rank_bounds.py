@@ -31,6 +31,9 @@ MORE_RANKS = (
     "Min(other.bw)*Sum(other.cpu)",
     "Max(other.bw)/Sum(other.gain)",
     "Sum(other.gain)*Min(other.t) - SetSize*SetSize",
+    "2*Sum(other.gain) - Sum(other.cost)/4.0 + Min(other.bw)/8.0",
+    "3 - (Sum(other.cpu) - Min(other.t)) * 2 - Max(other.bw) + SetSize",
+    "half * Sum(other.gain) + Max(other.gain); half = 0.5",
 )
 MORE_REQUIREMENTS = (
     *REQUIREMENTS,
@@ -77,12 +80,15 @@ def test_no_set_has_a_higher_rank(seed: int) -> None:
         ("Sum(other.a) <= 60", "Sum(other.a)", 60.0),
         ("Sum(other.one) <= 0", "SetSize", -math.inf),
         ("SetSize > 100", "SetSize", -math.inf),
+        ("true", "Sum(other.a) - 50*Sum(other.one)", 1275.0),
+        ("true", "Sum(other.a) - 60*SetSize - Max(other.a)/2.0", 770.0),
+        ("Sum(other.a) >= 150", "0 - Sum(other.one)", -2.0),
         ("true", "pow(Sum(other.a), Sum(other.one))", math.inf),
     ],
 )
 def test_it_is_no_higher_than_sizes_and_requirements_allow(requirements: str, rank: str, most: float) -> None:
     text = "".join(f"[a = {number}; one = 1]" for number in range(1, 101))
-    assert rank_bound(chosen(text, requirements, rank)) == most
+    assert rank_bound(chosen(text, requirements, rank)) == pytest.approx(most, rel=1e-9)
 
 
 def test_large_pools_are_bounded_over_ranges_of_sizes() -> None:
@@ -105,3 +111,10 @@ def test_how_far_a_set_may_be_from_the_best_is_told_in_per_cent() -> None:
     assert told is not None
     assert gap <= float(told[1]) < gap + 0.1
     assert told[2] == f"{made.bound:.6g}"
+
+
+def test_a_set_that_reaches_the_bound_but_for_rounding_is_proved_best() -> None:
+    values = ("0.1", "0.7", "-0.3", "0.2", "-1.1", "0.6", *["0.1"] * 12)
+    made = answer(MatchQuestion('[Type="Set"; rank = Sum(other.a)]', "".join(f"[a = {value}]" for value in values)))
+    assert (made.exact, made.bound, len(made.machines)) == (True, made.rank, 16)
+    assert made.rank == pytest.approx(2.8)

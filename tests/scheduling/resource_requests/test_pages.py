@@ -68,9 +68,15 @@ def test_what_cannot_be_read_is_said_with_its_place(client_as) -> None:
     checked = client.post(
         "/api/match-requests/check", {"request": "[\n a = ) ]"}, content_type="application/json"
     ).json()
-    assert (checked["valid"], checked["error"]["line"], checked["error"]["column"]) == (False, 2, 6)
+    assert [checked["error"][name] for name in ("field", "line", "column")] == ["request", 2, 6]
+    assert checked["valid"] is False
     fragment = page_text(client.post("/requests/check", {"text": "[\n a = ) ]", "cluster": "grid"}))
-    assert "Line 2, column 6 cannot be read." in fragment
+    assert "It cannot be tried." in fragment
+    assert fragment.count("line 2, column 6 is ')'") == 1, "its place is told once"
+    in_xml = client.post("/api/match-requests?format=xml", {"request": "[ a = ;"}, content_type="application/json")
+    result = ElementTree.fromstring(in_xml.content).find("result")
+    assert result is not None
+    assert result.attrib == {"statusCode": "400", "statusMessage": fault["message"]}
     assert not MatchRequest.objects.exists()
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from scheduling.matching.core.columns.column import INT
 from scheduling.matching.core.language.ad_syntax import Binary, Call, Expression, Name, Scope
+from scheduling.matching.core.sets.linear_bounds import linear_bound
 from scheduling.matching.core.sets.monotone import SIZE, Key, Shapes
 from scheduling.matching.core.sets.set_candidates import Candidates
 from scheduling.matching.core.sets.set_request import SetRequest
@@ -54,7 +55,7 @@ def rank_bound(candidates: Candidates) -> float:
         if possible is None:
             return -math.inf
         limits = possible
-    return _highest(request, values, limits)
+    return min(_highest(request, values, limits), linear_bound(request, values.columns, limits))
 
 
 def _highest(request: SetRequest, values: _Values, limits: Limits) -> float:

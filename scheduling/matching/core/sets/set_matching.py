@@ -34,6 +34,9 @@ from scheduling.matching.core.sets.set_request import RANK, SetRequest
 from scheduling.matching.core.sets.set_values import SetValues
 from scheduling.matching.core.sets.threshold_sweep import plan, sweep
 
+#: Per cent of a rank within which a bound may be above it by the rounding of sums alone.
+_ROUNDING = 1e-9
+
 
 class Method(StrEnum):
     """How a set was found."""
@@ -104,7 +107,8 @@ def match(
     search = _search_among(request, pairs, kept, library)
     best, exact, method, greedy_rank = _search(search, is_over)
     bound = _bound(search, best, exact=exact)
-    exact = exact or (best is not None and bound is not None and best.rank >= bound)
+    if best is not None and (gap := gap_percent(best.rank, bound)) is not None and gap <= _ROUNDING:
+        exact, bound = True, best.rank
     members = () if best is None else tuple(kept.rows[list(best.members)].tolist())
     return SetMatch(members, None if best is None else best.rank, exact, bound, method, kept, search, greedy_rank)
 
