@@ -1,5 +1,5 @@
 """Empty databases that runs leave for later runs of this checkout, in `var/tests`, until something changes that makes
-them. To run all migrations takes ten seconds of a processor, and everybody who begins a test waits for it."""
+them. To run all migrations takes ten seconds of a processor."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ from django.apps import apps
 from django.conf import settings
 
 from gridportal.base import file_lock
+from gridportal.database import portal_tables
 
 _CHECKOUT = Path(__file__).parents[1]
 _KEPT = _CHECKOUT / "var" / "tests"
-_HOW = (Path(__file__), Path(__file__).with_name("migrated.py"), Path(__file__).with_name("servers.py"))
+_HOW = (
+    *(Path(__file__).with_name(f"{name}.py") for name in ("kept_databases", "migrated", "servers")),
+    Path(portal_tables.__file__),
+)
 #: What a migration takes from elsewhere: the module, and names that may be modules in it.
 _IMPORT = re.compile(r"^(?:from|import) ([\w.]+)(?: import (.+))?$", re.MULTILINE)
 

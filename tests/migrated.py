@@ -1,7 +1,7 @@
 """What is made once for all processes of a run. First of all what a portal's home holds before its first start: a
-database with every migration and the catalogue, and the static files; and the empty database that tests begin with,
-also as it was after some of the migrations, and for PostgreSQL. To run them all takes seconds of a processor, to copy
-what they made takes none."""
+database with every table and the catalogue, and the static files; and the empty database that tests begin with, also
+for PostgreSQL, and as it was after some of the migrations. To run them all takes seconds of a processor, to copy what
+they made takes none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests import kept_databases
 _CHECKOUT = Path(__file__).parents[1]
 _NAME = "gridportal.sqlite3"
 _STATIC = "staticfiles"
-_CALL = "from django.core.management import call_command; call_command('migrate', verbosity=0)"
+_MAKE = "import django; django.setup(); from gridportal.database import portal_tables; portal_tables.bring_up_to_date()"
 _MIGRATE = "from tests.migrated import migrate; migrate()"
 #: The migrations whose databases are kept, for tests of those that follow.
 KEPT = {
@@ -34,6 +34,7 @@ KEPT = {
     ("scheduling", "0024_problems_as_values"),
     ("scheduling", "0031_compared_trials"),
     ("scheduling", "0034_specifications"),
+    ("scheduling", "0068_placements_tried"),
 }
 _PREPARE = "from gridportal.serve.prepare import prepare; prepare()"
 
@@ -51,7 +52,7 @@ def put_static_files_into(home: Path) -> None:
 
 
 def put_into_memory(name: str) -> sqlite3.Connection:
-    """Give the SQLite database of this name (a `file:` address) all tables, as migrations leave them, and no catalogue.
+    """Give the SQLite database of this name (a `file:` address) all tables, and no catalogue.
 
     One in memory lasts as long as the connection that is answered, or another, is open.
     """
@@ -67,11 +68,16 @@ def put_now(target: sqlite3.Connection) -> None:
 
 def put_earlier(target: sqlite3.Connection, app: str, name: str) -> None:
     """Give this open database the tables as this migration (one of KEPT) left them, in place of what it has."""
-    _copy(_empty() / _kept(app, name), target)
+    _copy(_by_migrations() / _kept(app, name), target)
+
+
+def with_every_migration() -> Path:
+    """An SQLite database to which all migrations were applied, one after the other."""
+    return _by_migrations() / _NAME
 
 
 def postgres_server(log: int = subprocess.DEVNULL) -> AbstractContextManager[str]:
-    """The DATABASE_URL of a PostgreSQL of one's own with every migration and no rows."""
+    """The DATABASE_URL of a PostgreSQL of one's own with all tables and no rows."""
     from tests import servers  # who needs none of its own does not wait for what asks it
 
     def lay(folder: Path) -> None:
@@ -84,11 +90,11 @@ def _make_postgres(folder: Path) -> None:
     from tests import servers
 
     with tempfile.TemporaryDirectory() as home, servers.postgres_server(kept_in=folder) as url:
-        _run("import django; django.setup(); " + _CALL, Path(home), url)
+        _run(_MAKE, Path(home), url)
 
 
 def migrate() -> None:
-    """Make the database of a new home; beside it stay copies from after each of KEPT."""
+    """Migrate the database of a new home; beside it stay copies from after each of KEPT."""
     import django
 
     django.setup()
@@ -123,7 +129,11 @@ def _copy(path: Path, target: sqlite3.Connection) -> None:
 
 
 def _empty() -> Path:
-    return made_once("empty", lambda home: kept_databases.lay(home, lambda making: _run(_MIGRATE, making)))
+    return made_once("empty", lambda home: kept_databases.lay(home, lambda making: _run(_MAKE, making)))
+
+
+def _by_migrations() -> Path:
+    return made_once("earlier", lambda home: kept_databases.lay(home, lambda making: _run(_MIGRATE, making)))
 
 
 def _prepared() -> Path:

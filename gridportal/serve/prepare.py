@@ -14,14 +14,13 @@ def prepare() -> bool:
     A second call changes nothing. In a container it is the one-shot service that the others wait for.
     """
     set_up_django()
-    from django.core.management import call_command
-
+    from gridportal.database import portal_tables
     from gridportal.serve.assets import gather
     from scheduling.jobs.services.registering import install_catalogue
 
     _make_database_file()
     logging.getLogger().setLevel(logging.WARNING)
-    call_command("migrate", verbosity=0, interactive=False)
+    portal_tables.bring_up_to_date()
     install_catalogue()
     return gather()
 

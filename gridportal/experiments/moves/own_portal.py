@@ -48,12 +48,11 @@ def main(order: Path, answer: Path) -> None:
 
 def _prepare() -> None:
     set_up_django()
-    from django.core.management import call_command
-
+    from gridportal.database import portal_tables
     from scheduling.jobs.services.registering import install_catalogue
     from scheduling.performance.services.benchmarks import kernel_rates
 
-    call_command("migrate", verbosity=0, interactive=False)
+    portal_tables.bring_up_to_date()
     install_catalogue()
     kernel_rates()  # measured when a job runs already, they would hold up its load and its contract
 
