@@ -53,6 +53,7 @@ _LONG_FIRST = (
     "tests/gridportal/slurm/test_real_slurm.py",
     "tests/gridportal/local/test_local_backend.py",
     "tests/scheduling/pages/test_plans.py",
+    "tests/docker/test_commands.py",
 )
 #: Of those without real parts the same: the first are those of all tests together, which would come last.
 _LONG_PLAIN = (
@@ -62,6 +63,9 @@ _LONG_PLAIN = (
     "tests/gridportal/runtime/srs/test_checkpoints_in_depots.py",
     "tests/scheduling/profiles/tracing/test_library.py",
     "tests/fuzz_api/test_api_fuzz.py",
+    "tests/gridportal/runtime/srs/test_c_reader.py",
+    "tests/scheduling/skeletons/core/skeleton/test_varied_work.py",
+    "tests/scheduling/profiles/tracing/test_touched.py",
 )
 _NAMED = (*_LONG_FIRST, *_LONG_PLAIN)
 #: How a file says that it has tests with real parts.

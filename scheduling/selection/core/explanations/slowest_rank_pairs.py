@@ -46,8 +46,10 @@ def _of_uniform(at: Ints, rates: Floats, most: int) -> tuple[Ints, Ints]:
     slower, equal = rates < level, rates == level
     for part in (slower, equal):
         np.fill_diagonal(part, val=False)
-    some = (slower | equal).any(axis=1)
-    for rank in np.flatnonzero(some[at]).tolist():
+    has_slower, has_equal = np.any(slower, axis=1)[at], np.any(equal, axis=1)[at]
+    for rank in np.flatnonzero(has_slower | has_equal).tolist():
+        if at_level >= most and not has_slower[rank]:
+            continue
         after = at[rank + 1 :]
         take = slower[at[rank], after]
         if at_level < most:

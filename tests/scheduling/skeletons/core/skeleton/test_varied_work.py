@@ -84,11 +84,11 @@ def true_path(work: Work, everybody: bool) -> tuple[float, list[float]]:
 def traced(work: Work, everybody: bool, *, rounds: bool = True) -> dict[str, Any]:
     """The trace of a program with this work; as recorded before where no `rounds` are kept."""
     ranks, count = len(work), len(work[0])
-    bodies = []
+    bodies, waits = [], true_path(work, everybody)[1]
     for rank in range(ranks):
         body = calls(rank, ranks, everybody)
         mean = sum(work[rank]) / count
-        waited = true_path(work, everybody)[1][rank] / count
+        waited = waits[rank] / count
         body[0]["compute"] = {"n": count, "mean": mean, "var": 0.0, "cpu": mean}
         body[-1]["seconds"] = {"n": count, "mean": waited}
         body[-1]["compute"]["n"] = count
@@ -156,6 +156,7 @@ def test_the_critical_path_is_that_of_the_rounds(work: Callable[[int, int], Work
     assert critical_path(lines, trace.comms) == pytest.approx(true_path(done, everybody)[0])
 
 
+@pytest.mark.in_turn("ranks")
 @pytest.mark.parametrize("everybody", [True, False], ids=["all", "neighbours"])
 @pytest.mark.parametrize("ranks", [4, 8])
 @pytest.mark.parametrize("case", CASES)
@@ -167,6 +168,7 @@ def test_who_waits_for_whom_is_predicted(case: str, ranks: int, everybody: bool)
     assert error(done, everybody, rounds=False) <= -of_means
 
 
+@pytest.mark.in_turn("ranks")
 @pytest.mark.parametrize("everybody", [True, False], ids=["all", "neighbours"])
 @pytest.mark.parametrize("ranks", [4, 8])
 @pytest.mark.parametrize("work", [never, all_together, by_chance(0.03), by_chance(0.02)])
