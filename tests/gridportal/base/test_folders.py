@@ -149,6 +149,7 @@ PORTAL = (
 def test_every_entrance_closes_the_home_and_says_so(home: Path, words: list[str]) -> None:
     if words[-1] == "prepare":
         migrated.put_into(home)
+        migrated.put_static_files_into(home)
     argv = [sys.executable, *words]
     done = subprocess.run(argv, env=environment(home, H=str(home)), capture_output=True, text=True, timeout=120)
     assert mode(home) == 0o700
