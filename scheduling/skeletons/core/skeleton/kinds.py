@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from scheduling.skeletons.core.skeleton.kept_rounds import NO_ROUND
 from scheduling.skeletons.core.skeleton.ops import Event, Op, is_any
@@ -150,17 +149,14 @@ class _Resolver:
     def _resolved(self, op: Op, rank: int, position: int, slots: Mapping[int, int]) -> Op:
         if op.kind == "wait":
             return Op("wait", slots=tuple(slots[slot] for slot in op.slots if slot in slots))
-        changes: dict[str, Any] = {}
-        if op.slot is not None:
-            changes["slot"] = slots[op.slot] if op.starts else None
-        if op.peer is not None:
-            changes["tag"] = self._channel(op.comm, op.tag)
+        slot = None if op.slot is None or not op.starts else slots[op.slot]
+        tag = op.tag if op.peer is None else self._channel(op.comm, op.tag)
         origin = self._meeting.origin[rank].get(position)
-        if origin is not None:
-            sent = self._lines[origin[0]][origin[1]].op
-            channel = self._channel(op.comm, sent.tag if is_any(op.recv_tag) else op.recv_tag)
-            changes |= {"source": origin[0], "recv_tag": channel, "recv_bytes": sent.bytes}
-        return replace(op, **changes) if changes else op
+        if origin is None:
+            return replace(op, slot=slot, tag=tag)
+        sent = self._lines[origin[0]][origin[1]].op
+        channel = self._channel(op.comm, sent.tag if is_any(op.recv_tag) else op.recv_tag)
+        return replace(op, slot=slot, tag=tag, source=origin[0], recv_tag=channel, recv_bytes=sent.bytes)
 
     def _channel(self, comm: str, tag: object) -> int:
         return self._channels.setdefault((comm, tag), len(self._channels))
