@@ -12,6 +12,7 @@ from gridportal.base.rates import rate_text
 from scheduling.matching.core.answers import (
     AggregateReport,
     ClauseReport,
+    MapperReport,
     MatchAnswer,
     MatchExplanation,
     Refusal,
@@ -79,6 +80,20 @@ def rank_text(rank: float | None, ranked_by: str) -> str:
     if rank is None:
         return "no number"
     return rate_text(rank) if rank >= 0 and _is_rate(ranked_by) else f"{rank:.6g}"
+
+
+def mapper_message(report: MapperReport) -> str:
+    """Whose the order and the shares are, or why there are none.
+
+    >>> mapper_message(MapperReport("line"))
+    'Order and shares by the mapper line.'
+    >>> mapper_message(MapperReport("line", "no answer within 3 s"))
+    'The mapper line failed: no answer within 3 s. The set is the same, without shares.'
+    """
+    if not report.failure:
+        return f"Order and shares by the mapper {report.name}."
+    failure = report.failure.strip().removesuffix(".")
+    return f"The mapper {report.name} failed: {failure}. The set is the same, without shares."
 
 
 def notice_message(notice: Notice) -> str:

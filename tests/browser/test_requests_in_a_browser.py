@@ -99,7 +99,7 @@ def test_a_part_that_means_nothing_is_shown_in_its_line(portal, network):
     portal.go("/requests/new")
     page = portal.page
     page.fill("#id_text", '[ Type = "Set";\n requirements = Sum(other.cpu) > 1 || other.site == "utk" ]')
-    has(page, "#match-check", "Request, line 2, column 38: other.site")
+    has(page, "#match-check", "Request, line 2, column 39: other.site")
     look(page, "request-fault")
     page.fill("#id_text", '[ Type = "Set"; x = Avrg(1);\n requirements = other.cpu > 0.1; rank = Sum(other.cpu) ]')
     has(page, "#match-check", "there is no function Avrg")

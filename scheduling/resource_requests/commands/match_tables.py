@@ -11,6 +11,7 @@ from scheduling.matching.match_messages import (
     aggregate_message,
     change_message,
     conflict_message,
+    mapper_message,
     method_message,
     nearest_message,
     notice_message,
@@ -29,7 +30,7 @@ def show_answer(answer: MatchAnswer) -> None:
     for notice in answer.notices:
         typer.echo(f"{notice_message(notice)}.", err=True)
     if answer.mapper is not None and answer.mapper.failure:
-        typer.echo(f"The mapper {answer.mapper.name} failed: {answer.mapper.failure}", err=True)
+        typer.echo(mapper_message(answer.mapper), err=True)
     if answer.machines:
         _show_machines(answer)
     else:

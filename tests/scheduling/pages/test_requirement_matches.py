@@ -93,5 +93,6 @@ def test_the_page_of_clauses_shows_what_the_mapper_gives_or_why_it_fails(client_
         assert f'<td class="name">{machine["dns"]}</td>' in page
     failing = make_job(user, "waiting", node_count=2, classad=text.format('"nobody"'))
     told = "The mapper nobody failed: LookupError: no mapper is called"
+    assert page.count("<code>SetSize == 2</code>") == 1, "the job's number of nodes and the request say the same"
     assert told in markup(client.get(f"/jobs/{failing.pk}/requirements/"))
     assert client.get(f"/api/jobs/{failing.pk}/requirements").json()["mapper"]["failure"].startswith("LookupError")

@@ -3,8 +3,8 @@
 Of k members a Sum is at most that of the k largest values, a Min at most the k-th largest and a Max at least the k-th
 smallest. Requirements such as SetSize <= 4, Min(other.cpu) >= 0.5 or Sum(other.cost) <= 90 say which members, sizes and
 values are left. The rank's limits are worked out for each size (for ranges of sizes in large pools), and the highest of
-them holds for every set. Cost: some hundred evaluations of rank and requirements by their form, after a sort for each
-aggregate. Source: ours.
+them holds for every set. Where the rank has a Min or Max, that is done for parts of the values that it may have. Cost:
+some hundred evaluations of rank and requirements by their form, after a sort for each aggregate and part. Source: ours.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ Limits = Mapping[Key, tuple[float, float]]
 Numbers = NDArray[np.float64]
 
 #: Sizes that are looked at one by one, and ranges of larger ones: relatively as wide as each other.
-_SINGLE, _RANGES = 16, 64
+_SINGLE, _RANGES = 12, 40
+#: Parts of the values of a Min or Max, each with a bound of its own.
+_MOST_PARTS = 12
 #: How often requirements narrow what is left.
 _ROUNDS = 3
 _DEEPEST = 40
@@ -44,18 +46,45 @@ def rank_bound(candidates: Candidates) -> float:
     if not candidates.is_clean or not candidates.size:
         return math.inf
     values = _Values.of(candidates)
-    limits = values.limits(1, candidates.size)
+    left = _left(request, values, values.limits(1, candidates.size))
+    if left is None:
+        return -math.inf
+    parts = (_left(request, left[0], limits) for limits in _parts(request, *left))
+    return max((_bound(request, *part) for part in parts if part is not None), default=-math.inf)
+
+
+def _bound(request: SetRequest, values: _Values, limits: Limits) -> float:
+    return min(_highest(request, values, limits), linear_bound(request, values.columns, limits))
+
+
+def _left(request: SetRequest, values: _Values, limits: Limits) -> tuple[_Values, Limits] | None:
+    """The members and limits that the requirements leave; None where they leave no set."""
     for _ in range(_ROUNDS):
         narrowed = _narrowed_by_all(request, limits)
         if narrowed is None:
-            return -math.inf
+            return None
         values = values.kept(narrowed)
         least, most = values.sizes(narrowed)
         possible = _within(values.limits(least, most), narrowed) if least <= most else None
         if possible is None:
-            return -math.inf
+            return None
         limits = possible
-    return min(_highest(request, values, limits), linear_bound(request, values.columns, limits))
+    return values, limits
+
+
+def _parts(request: SetRequest, values: _Values, limits: Limits) -> list[Limits]:
+    """The limits in parts, by the values that the rank's first Min or Max may have: the higher a Min is, the fewer
+    members are left."""
+    key = next((call for call in request.of_rank if call.function in ("min", "max")), None)
+    if key is None:
+        return [limits]
+    low, high = limits[key]
+    levels = np.unique(values.columns[key])
+    levels = levels[(levels >= low) & (levels <= high)]
+    if len(levels) <= _MOST_PARTS:
+        return [{**limits, key: (level, level)} for level in levels.tolist()]
+    ends = levels[np.linspace(0, len(levels) - 1, _MOST_PARTS + 1).astype(int)].tolist()
+    return [{**limits, key: each} for each in pairwise(ends)]
 
 
 def _highest(request: SetRequest, values: _Values, limits: Limits) -> float:

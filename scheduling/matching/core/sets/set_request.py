@@ -54,9 +54,10 @@ class SetRequest:
 
     @cached_property
     def clauses(self) -> tuple[Expression, ...]:
-        """What `requirements` joins by &&, also through attributes of the request that join clauses about the set."""
+        """What `requirements` joins by &&, each once, also through attributes of the request that join clauses about
+        the set."""
         requirements = self.ad.get(REQUIREMENTS)
-        return () if requirements is None else tuple(self._clauses(requirements))[:_MOST_CLAUSES]
+        return () if requirements is None else tuple(dict.fromkeys(self._clauses(requirements)))[:_MOST_CLAUSES]
 
     @cached_property
     def individual(self) -> tuple[Expression, ...]:
