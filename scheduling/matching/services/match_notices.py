@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from scheduling.matching.adapters.library_functions import argument_counts
+from scheduling.matching.adapters.library_functions import argument_counts, takes
 from scheduling.matching.core.language.ad_errors import NO_PLACE, Notice, NoticeCode
 from scheduling.matching.core.language.ad_reader import ASKED_EVERY, AdText
 from scheduling.matching.core.language.ad_syntax import Expression, Record
@@ -18,14 +18,14 @@ _MOST_LISTED = 20
 
 def of_request(read: AdText, source: str, is_list: Callable[[Expression], bool]) -> Iterator[Notice]:
     """About the functions of a request. is_list: of its own names and those of resources."""
-    checks = FunctionChecks(read.text, source, argument_counts)
+    checks = FunctionChecks(read.text, source, takes, argument_counts)
     notices = [*checks.of(read.ad), *checks.without_list(read.ad, is_list)]
     yield from sorted(notices, key=lambda notice: notice.place.offset)
 
 
 def of_resources(ads: Sequence[Record], text: str, source: str, is_over: Callable[[], bool]) -> Iterator[Notice]:
     """About the functions of ads that were read from a text; of the first ones where time is up."""
-    checks = FunctionChecks(text, source, argument_counts)
+    checks = FunctionChecks(text, source, takes, argument_counts)
     for number, ad in enumerate(ads):
         if number and number % ASKED_EVERY == 0 and is_over():
             return

@@ -11,7 +11,9 @@ from scheduling.matching.core.language.ad_errors import Notice, NoticeCode, Text
 from scheduling.matching.core.language.ad_syntax import Binary, Call, Expression, Literal, Name, Record, walk
 from scheduling.matching.core.language.paper_forms import AGGREGATES, SET_SIZE, is_set_request
 
-#: How many arguments the library takes for a function, by its name; none where it does not have it.
+#: Whether the library takes so many arguments for a function, by its name.
+Takes = Callable[[str, int], bool]
+#: How many it takes; none where it does not have the function.
 Counts = Callable[[str], tuple[int, ...]]
 #: Our own, with theirs.
 _OWN = {"postfix": (2,), SET_SIZE: (0,)}
@@ -38,23 +40,24 @@ NEAR = (
 #: Names that people bring from other languages.
 ELSEWHERE = {"count": "SetSize", "len": "size", "length": "size", "average": "Avg", "mean": "Avg", "if": "ifThenElse"}
 ELSEWHERE |= {"maximum": "Max", "minimum": "Min", "total": "Sum", "ceil": "ceiling", "concat": "strcat"}
-#: Different functions of one text that the library is asked about.
+#: Different calls of one text that the library is asked about.
 _MOST_ASKED = 200
 
 
 class FunctionChecks:
-    """Notices about the calls of ads that were read from a text. counts: what the library takes."""
+    """Notices about the calls of ads that were read from a text. takes: whether the library has a function with so many
+    arguments; counts: all that it takes, which is slow to find out."""
 
-    def __init__(self, text: str, source: str, counts: Counts) -> None:
-        self._text, self._source, self._counts = text, source, counts
-        self._asked: dict[str, tuple[int, ...]] = dict(_OWN)
+    def __init__(self, text: str, source: str, takes: Takes, counts: Counts) -> None:
+        self._text, self._source, self._takes, self._counts = text, source, takes, counts
+        self._asked: dict[tuple[str, int], bool] = {}
 
     def of(self, ad: Record) -> Iterator[Notice]:
         """Calls of functions that are not there, or with a wrong number of arguments."""
         for call in _calls(ad):
-            counts = self._taken(call.function)
-            if counts is None or len(call.arguments) in counts:
+            if self._is_there(call.function, len(call.arguments)):
                 continue
+            counts = _OWN.get(call.function) or self._counts(call.function)
             notice = Notice(NoticeCode.ARGUMENT_COUNT, *self._stands(call), len(call.arguments), self._source)
             if counts:
                 yield replace(notice, counts=counts)
@@ -75,13 +78,15 @@ class FunctionChecks:
     def _stands(self, call: Call) -> tuple[TextPlace, str]:
         return TextPlace.of(self._text, call.start), self._text[call.start : call.start + len(call.function)]
 
-    def _taken(self, function: str) -> tuple[int, ...] | None:
-        """None where too many different ones were asked before."""
-        if function not in self._asked:
+    def _is_there(self, function: str, count: int) -> bool:
+        """Whether it takes so many arguments; true, too, where too many different calls were asked about before."""
+        key = function, count
+        if key not in self._asked:
             if len(self._asked) >= _MOST_ASKED:
-                return None
-            self._asked[function] = self._counts(function)
-        return self._asked[function]
+                return True
+            own = _OWN.get(function)
+            self._asked[key] = self._takes(function, count) if own is None else count in own
+        return self._asked[key]
 
     def _meant(self, function: str) -> str:
         """A function that is there and has a near name; empty for none."""
