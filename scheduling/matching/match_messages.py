@@ -239,10 +239,15 @@ def rejected_outcome(report: RejectedSet, ranked_by: str) -> str:
     return rank + (unmet if report.unmet else "")
 
 
+#: The request of a job that has none.
+_NOTHING = "[]"
+
+
 def unmatched_message(node: str, request: str) -> str:
     """A node that somebody named for a job.
 
     >>> unmatched_message("n7", "[ requirements = other.cpu > 0.5 ]")
     "n7 does not fit: the job's request [ requirements = other.cpu > 0.5 ] or an administrator's ad of n7 excludes it."
     """
-    return f"{node} does not fit: the job's request {request} or an administrator's ad of {node} excludes it."
+    asked = "" if request == _NOTHING else f"the job's request {request} or "
+    return f"{node} does not fit: {asked}an administrator's ad of {node} excludes it."

@@ -68,7 +68,7 @@ def story_of(answer: MatchAnswer) -> MatchStory:
         has_shares=any(each.share is not None for each in machines),
         mapper=say.mapper_message(answer.mapper) if answer.mapper and not failure else "",
         mapper_failure=say.mapper_message(answer.mapper) if answer.mapper and failure else "",
-        notices=tuple(f"{say.notice_message(each)}." for each in answer.notices),
+        notices=tuple(f"{_capital(say.notice_message(each))}." for each in answer.notices),
         passing=say.passing_message(answer.passing, answer.pool, "node"),
         clauses=clauses,
         has_conflicts=any(each.excludes for each in clauses),
@@ -77,6 +77,10 @@ def story_of(answer: MatchAnswer) -> MatchStory:
         aggregates=tuple(f"{say.aggregate_message(each)}." for each in why.aggregates) if why else (),
         rejected=_rejected(why, answer.ranked_by) if why else (),
     )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _rejected(why: MatchExplanation, ranked_by: str) -> tuple[tuple[str, int, str], ...]:

@@ -108,7 +108,7 @@ def _edges(first: int, behind: int) -> list[int]:
     """Where ranges of sizes begin, and the end of the last.
 
     >>> _edges(2, 5), _edges(1, 60)[-3:]
-    ([2, 3, 4, 5], [58, 59, 60])
+    ([2, 3, 4, 5], [56, 58, 60])
     """
     single = range(first, min(behind, first + _SINGLE))
     wide = np.geomspace(single[-1] + 1, behind, _RANGES + 1).round().astype(int).tolist() if len(single) else []
