@@ -8,6 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import Group
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
@@ -15,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from gridportal.accounts.audit import Actor, audit
-from gridportal.accounts.models import User
+from gridportal.accounts.models import ROLES, User
 from gridportal.accounts.roles import ADMINISTRATOR, ALL_ROLES, set_role
 from gridportal.accounts.tokens import revoke_tokens
 from gridportal.base.errors import InputError
@@ -63,6 +64,8 @@ def check_new(username: str, role: str) -> None:
     check_new_name("username", username)
     if User.objects.filter(username__iexact=username).exists():
         raise InputError("username", username, "a name that nobody has yet")
+    if Group.objects.filter(name__iexact=username).exclude(name__in=ROLES).exists():
+        raise InputError("username", username, "a name that no group has")
 
 
 @transaction.atomic

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import authenticate
+from django.contrib.auth.models import Group
 from django.test import Client
 
 from gridportal.accounts.models import AuditEvent, User
@@ -149,3 +150,15 @@ def test_people_sort_by_their_columns(client_as: Any, people: Any) -> None:
     assert listed("-name") == sorted((person.username for person in people.values()), reverse=True)
     assert listed("email")[:2] == ["user", "operator"]
     assert listed("-email")[:2] == ["operator", "user"]
+
+
+def test_nobody_new_takes_the_name_of_a_group_or_one_that_looks_like_another(client_as: Any, people: Any) -> None:
+    Group.objects.create(name="Climate")
+    for name, accepted in (
+        ("climate", "a name that no group has"),
+        ("\N{CYRILLIC SMALL LETTER A}da", "letters of one script in their usual form"),
+    ):
+        answer = client_as("administrator").post("/people/invite", {"username": name, "role": "user", "email": ""})
+        assert answer.status_code == 422
+        assert accepted in words(answer)
+        assert not User.objects.filter(username=name).exists()
