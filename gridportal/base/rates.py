@@ -49,6 +49,28 @@ def share_text(fraction: float) -> str:
     return "under 0.01 %" if 0 < fraction < 1e-4 else f"{_digits(100 * fraction)} %"
 
 
+def rounded_percent(fraction: float) -> float:
+    """A fraction in percent with the three digits that `share_text` writes; from 100 on whole.
+
+    >>> rounded_percent(0.3333), rounded_percent(0.000307), rounded_percent(12.345)
+    (33.3, 0.0307, 1234.0)
+    """
+    percent = 100 * fraction
+    return float(f"{percent:.0f}" if abs(percent) >= 100 else f"{percent:.3g}")
+
+
+def percent_text(percent: float) -> str:
+    """Percent in a column, whose head has the unit: the three digits that sentences have, too.
+
+    >>> percent_text(40.0), percent_text(33.3), percent_text(0.0307), percent_text(0.0), percent_text(1234.0)
+    ('40.0', '33.3', '0.0307', '0', '1,234')
+    """
+    size = abs(percent)
+    if size < 0.01:
+        return "under 0.01" if percent else "0"
+    return f"{percent:,.{0 if size >= 100 else 1 if size >= 9.995 else 2}f}" if size >= 1 else f"{percent:.3g}"
+
+
 def hours_text(hours: float) -> str:
     """Hours with two digits behind the point; few ones with as many, up to four, as one that is not 0 needs.
 

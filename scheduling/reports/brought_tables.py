@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gridportal.base.rates import rounded_percent
 from gridportal.web.templatetags.units import duration
 from scheduling.jobs.core.units import hours_text, share_text
 from scheduling.reports.report_section import Cell, Chart, Head, Seconds, Section
@@ -154,5 +155,5 @@ def _predictions(found: Mapping[str, PredictionQuality]) -> Section:
 
 
 def _row(words: str, each: PredictionQuality) -> tuple[Any, ...]:
-    error = round(100 * each.error, 1) if each.error is not None else None
-    return (words, each.count, error, *(round(100 * part / each.count, 1) for part in (each.close, each.too_short)))
+    error = rounded_percent(each.error) if each.error is not None else None
+    return (words, each.count, error, *(rounded_percent(part / each.count) for part in (each.close, each.too_short)))

@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from gridportal.accounts.models import User
+from gridportal.base.rates import rounded_percent
 from scheduling.projects.budget_messages import WHEN_USED
 from scheduling.projects.budget_selectors import budget_states, budgets_of
 from scheduling.projects.budget_waiting import waiting_jobs
@@ -50,7 +51,7 @@ def _budgets(person: User, span: Range) -> Section:
             row.begins.isoformat(),
             row.ends.isoformat(),
             *(round(value, 4) for value in (state.allocated, state.used, state.left)),
-            round(state.percent, 1),
+            rounded_percent(state.percent / 100),
             round(state.may_take, 4),
             waiting[row.project_id] if row.is_current(now) else 0,
             state.level.value,
@@ -65,7 +66,7 @@ def _budgets(person: User, span: Range) -> Section:
         finding = f"{counted(len(found), 'budget')}: {over} used up, {low} nearly used up."
     shown = found[:MOST_BARS]
     names = tuple(f"{row.project.name}, {row.begins}" for row, _ in shown)
-    percents = tuple(round(state.percent, 1) for _, state in shown)
+    percents = tuple(rounded_percent(state.percent / 100) for _, state in shown)
     chart = Chart("Used, % of budget", names, percents) if len(shown) > 1 else None
     note = "Used and left are of the whole time of each budget. Jobs waiting: for node-hours, now." if found else ""
     return Section("budgets", "Budgets of projects", finding, _HEADS, values, note, chart)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from gridportal.accounts.models import User
+from gridportal.base.rates import rounded_percent
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.messages.failure_labels import failure_label
@@ -48,7 +49,7 @@ def _waiting(whole: Figures) -> Section:
         bands[_band(number)] += count
     names = [name for _, name in _BANDS] + [_LONGER]
     total = sum(bands.values())
-    values = tuple((name, bands[name], round(100 * bands[name] / total, 1)) for name in names) if total else ()
+    values = tuple((name, bands[name], rounded_percent(bands[name] / total)) for name in names) if total else ()
     finding = "No job that had run ended in this time; a longer one can be chosen above."
     if total:
         median, high = (Head("", "", Cell.SECONDS).text(waiting(whole, share)) for share in (0.5, 0.95))
@@ -93,7 +94,7 @@ def _failures(failures: Mapping[str, Figures], whole: Figures) -> Section:
         (
             failure_label(code),
             each.jobs,
-            round(100 * each.jobs / max(1, whole.failed), 1),
+            rounded_percent(each.jobs / max(1, whole.failed)),
             sentences.get(each.newest, ""),
             f"job {each.newest}",
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 from gridportal.accounts.models import User
 from gridportal.base.name_lists import all_listed
+from gridportal.base.rates import rounded_percent
 from gridportal.web.templatetags.units import mbit_text
 from scheduling.jobs.core.units import share_text
 from scheduling.reports.brought_tables import brought_sections
@@ -98,7 +99,7 @@ def _links(found: list[LinkUse], estimated: Sequence[str]) -> Section:
             each.source,
             each.target,
             mbit_text(each.capacity),
-            *(round(100 * x, 1) for x in (each.mean, each.p95)),
+            *(rounded_percent(x) for x in (each.mean, each.p95)),
         )
         for each in found
     ]
@@ -115,7 +116,7 @@ def _links(found: list[LinkUse], estimated: Sequence[str]) -> Section:
     note = f"{note} {_of_pairs(estimated)}" if estimated else note
     names = tuple(f"{each.source}–{each.target}, {each.cluster}" for each in found[:12])
     chart = (
-        Chart("In use, %", names, tuple(round(100 * each.mean, 1) for each in found[:12])) if len(found) > 1 else None
+        Chart("In use, %", names, tuple(rounded_percent(each.mean) for each in found[:12])) if len(found) > 1 else None
     )
     return Section("links", "Utilization of links", finding, heads, tuple(values), note if values else "", chart)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
+from gridportal.base.rates import percent_text
 from gridportal.web.templatetags.units import duration
 from scheduling.jobs.core.units import hours_text
 
@@ -89,7 +90,7 @@ def _number_text(cell: Cell, value: Any) -> str:
     if cell is Cell.FIGURE:
         return figure_text(value)
     if isinstance(value, float):
-        return (f"{value:,.1f}" if cell is Cell.PERCENT else hours_text(value)).replace("-", "−")
+        return (percent_text(value) if cell is Cell.PERCENT else hours_text(value)).replace("-", "−")
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

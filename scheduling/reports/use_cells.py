@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from gridportal.base.rates import rounded_percent
 from scheduling.jobs.core.units import hours_text, share_text
 from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head, Section
 from scheduling.usage.core.logarithmic_histogram import quantile
@@ -50,7 +51,7 @@ def slowdown(figures: Figures) -> float | None:
 
 def use_cells(each: Figures, whole: Figures) -> tuple[Any, ...]:
     """The values of USE."""
-    part = round(100 * each.node_time / whole.node_time, 1) if whole.node_time else 0.0
+    part = rounded_percent(each.node_time / whole.node_time) if whole.node_time else 0.0
     waits = (waiting(each, MEDIAN), waiting(each, HIGH))
     return (each.jobs, hours(each.node_time), part, hours(each.cpu_time), *waits, slowdown(each), each.failed)
 

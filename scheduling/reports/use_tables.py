@@ -13,6 +13,7 @@ from typing import Any
 from django.contrib.auth.models import Group
 
 from gridportal.accounts.models import ROLES, User
+from gridportal.base.rates import rounded_percent
 from scheduling.jobs.core.units import hours_text, share_text
 from scheduling.jobs.models import Application
 from scheduling.jobs.project_models import Project
@@ -318,7 +319,7 @@ def _nodes(nodes: Mapping[tuple[str, str], Figures], span: Range) -> Section:
 
 def _in_use(time: int, nodes: int, span: Range) -> float | None:
     """In percent of what so many nodes could give; None where nobody knows how many there are."""
-    return round(100 * min(1.0, time / 1e6 / (nodes * span.seconds)), 1) if nodes and span.seconds > 0 else None
+    return rounded_percent(min(1.0, time / 1e6 / (nodes * span.seconds))) if nodes and span.seconds > 0 else None
 
 
 def _names(model: Any, column: str, found: Iterable[UseKey], part: UsePart) -> dict[str, str]:

@@ -136,7 +136,7 @@ def _sections(request: HttpRequest, show: str, asked: ReportRequest) -> list[Sec
     if show not in TABS:
         raise Http404(f"No report is called {show[:40]}.")
     if not TABS[show].is_seen_by(caller(request)):
-        raise PermissionDenied("Operators and managers see this report.")
+        raise PermissionDenied("Operators, managers and administrators see this report.")
     with read_once():
         return _arranged(request, show, asked)
 

@@ -127,7 +127,7 @@ def test_predictions_stand_beside_what_came(client_as: Any, ran: Any) -> None:
     rows = [row for row in table(client_as("manager"), "slowdown") if row[0] == "predictions"]
     assert rows[1:] == [
         ["predictions", "the time of phases, by contracts", "1", "100.0", "0.0", "100.0"],
-        ["predictions", "the time of the program on the group taken, by skeletons", "1", "5.3", "100.0", "0.0"],
+        ["predictions", "the time of the program on the group taken, by skeletons", "1", "5.26", "100.0", "0.0"],
         ["predictions", "the time to the end of a job that is moved", "1", "62.4", "0.0", "100.0"],
     ]
     Run.objects.filter(pk=run.pk).update(state="failed")
