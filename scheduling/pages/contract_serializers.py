@@ -43,6 +43,7 @@ class _ContractCallSerializer(serializers.Serializer[Any]):
     average = serializers.FloatField()
     complete = serializers.FloatField(allow_null=True)
     ret_current = serializers.FloatField(allow_null=True)
+    overdue = serializers.BooleanField(help_text="No report gave occasion for it, but one that did not come.")
 
 
 class _StandingSerializer(serializers.Serializer[Any]):

@@ -36,14 +36,12 @@ def _is_known(group: CandidateGroup) -> bool:
 
 
 def _processors(here: CandidateGroup, there: CandidateGroup) -> str:
-    """The least free processor of each, where the figures differ as they are written."""
+    """The busiest processor of each, where the figures differ as they are written."""
     now, then = here.objective.min_cpu, there.objective.min_cpu
     if now is None or then is None or share_text(now) == share_text(then):
         return ""
-    return (
-        f"the least free processor here had {share_text(now)} free, beside {_load(now)}, and there {share_text(then)}, "
-        f"beside {_load(then)}"
-    )
+    free_there = f"{share_text(then)} ({_load(then)})"
+    return f"the busiest processor here had {share_text(now)} free ({_load(now)}), there {free_there}"
 
 
 def _load(cpu: float) -> str:
@@ -60,11 +58,21 @@ def _links(here: CandidateGroup, there: CandidateGroup, peaks: Peaks) -> str:
     if now is None or then is None:
         if now is then:
             return ""
-        return "here, several pairs share a link" if then is None else "there, several pairs would share a link"
+        return _unbound(here, "here") if now is None else _unbound(there, "there")
     rates = [each.pair.bandwidth or 0.0 for each in (now, then)]
     if rate_text(rates[0]) == rate_text(rates[1]):
         return ""
     return f"the slowest pair here had {_over(now, peaks)}, and there {_over(then, peaks)}"
+
+
+def _unbound(group: CandidateGroup, where: str) -> str:
+    """Of a node set without a pair that is the slowest."""
+    if len(set(group.nodes)) < 2:
+        return f"{where}, no pair needs a link"
+    if len(group.nodes) > 2:
+        return f"{where}, several pairs {'share' if where == 'here' else 'would share'} a link"
+    rate = group.objective.min_bandwidth
+    return f"the only pair {where} has {rate_text(rate)}" if rate else f"{where}, only one pair has a link"
 
 
 def _over(bottleneck: Bottleneck, peaks: Peaks) -> str:

@@ -83,9 +83,18 @@ def remaining_now(promised: Prediction, state: MonitorState, view: Outlook, quie
     >>> remaining_now(promised, state, view, 1.5), remaining_now(promised, state, view, 60.0)
     (18.5, 18.0)
     """
+    return max(0.0, view.remaining - min(quiet, next_report(promised, state)))
+
+
+def next_report(promised: Prediction, state: MonitorState) -> float:
+    """Seconds that the next report takes at most, as the run goes on; 0 where none is to come.
+
+    >>> from scheduling.performance.core.phase_prediction import PhasePrediction
+    >>> next_report(Prediction("m", (PhasePrediction("step", 10, (2.0, 3.0)),)), MonitorState())
+    3.0
+    """
     open_phases = [each for each in promised.phases if _share(state, each.phase) < 1]
-    next_report = max((max(each.seconds) * _ratio(state, each.phase) for each in open_phases), default=0.0)
-    return max(0.0, view.remaining - min(quiet, next_report))
+    return max((max(each.seconds) * _ratio(state, each.phase) for each in open_phases), default=0.0)
 
 
 def remaining_elsewhere(view: Outlook, prediction_total: float) -> float:

@@ -9,12 +9,14 @@ from typing import Any
 
 from django.utils import timezone
 
+from gridportal.base.codes import Code
 from scheduling.contracts.core.first_reports import ENOUGH, FIRST_REPORTS
 from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.core.monitor_state import Adjustment, MonitorState
 from scheduling.contracts.core.outlook import Outlook, Standing
 from scheduling.contracts.models import Contract, ContractCall
 from scheduling.contracts.selectors.promises import silent_for, standing_of, view_of
+from scheduling.jobs.models import JobEvent
 from scheduling.performance.core.phase_prediction import PhasePrediction, Prediction
 from scheduling.runs.phase_models import PhaseReport
 
@@ -53,7 +55,8 @@ class JudgedReport:
 @dataclass(frozen=True, slots=True)
 class ContractStory:
     """One moment of a contract. closed: its run is over, whether or not its last reports have been judged yet; quiet:
-    seconds since the last report; view: None where nobody knows the end."""
+    seconds since the last report; view: None where nobody knows the end; overdue: the keys of the calls that a report
+    which did not come gave occasion for."""
 
     contract: Contract
     promised: Prediction | None
@@ -69,6 +72,7 @@ class ContractStory:
     reports: tuple[JudgedReport, ...]
     adjustments: tuple[Adjustment, ...]
     calls: tuple[ContractCall, ...]
+    overdue: frozenset[int] = frozenset()
 
 
 def story_of(contract: Contract, now: datetime | None = None) -> ContractStory:
@@ -92,7 +96,8 @@ def story_of(contract: Contract, now: datetime | None = None) -> ContractStory:
         main_phase=main.phase if main else "",
         reports=_reports(contract, promised, main.phase) if promised and main else (),
         adjustments=tuple(state.adjustments),
-        calls=tuple(contract.calls.all()),
+        calls=(calls := tuple(contract.calls.all())),
+        overdue=_overdue(contract, calls),
     )
 
 
@@ -115,7 +120,7 @@ def contract_document(story: ContractStory) -> dict[str, Any]:
         "ret_current": view.remaining if view else None,
         "refined_seconds": view.refined if view else None,
         "phases": [_phase_document(row) for row in story.rows],
-        "calls": [_call_document(call) for call in story.calls],
+        "calls": [_call_document(call, overdue=call.pk in story.overdue) for call in story.calls],
         "others": [{"model": each["model"], "error": each["error"]} for each in story.contract.others],
         "problems": story.contract.problems,
     }
@@ -131,10 +136,27 @@ def _phase_document(row: PhaseRow) -> dict[str, Any]:
     return {"phase": row.phase, "reports": row.reports, **figures}
 
 
-def _call_document(call: ContractCall) -> dict[str, Any]:
+def _overdue(contract: Contract, calls: Sequence[ContractCall]) -> frozenset[int]:
+    """The calls of which the job's life says that they came from a silence; it has the figures of the call."""
+    if not calls:
+        return frozenset()
+    reasons = JobEvent.objects.filter(job=contract.run.job_id).values_list("reason", flat=True)
+    silences = [dict(reason.facts) for reason in reasons if reason.code is Code.CONTRACT_OVERDUE]
+    figures = {(each["phase"], each["seconds"], each["average"]) for each in silences}
+    return frozenset(call.pk for call in calls if (call.phase, call.seconds, call.average) in figures)
+
+
+def _call_document(call: ContractCall, *, overdue: bool) -> dict[str, Any]:
     figures = {"promised": call.promised, "actual": call.seconds, "average": call.average}
     outlook_then = {"complete": call.complete, "ret_current": call.ret_current}
-    return {"at": call.at.isoformat(), "report": call.report, "phase": call.phase, **figures, **outlook_then}
+    return {
+        "at": call.at.isoformat(),
+        "report": call.report,
+        "phase": call.phase,
+        **figures,
+        **outlook_then,
+        "overdue": overdue,
+    }
 
 
 def _row(promised: PhasePrediction, state: MonitorState) -> PhaseRow:

@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from scheduling.contracts.core.first_reports import FIRST_REPORTS
-from scheduling.contracts.core.outlook import outlook, remaining_now
+from scheduling.contracts.core.outlook import next_report, outlook, remaining_now
 from scheduling.contracts.models import Contract
 from scheduling.contracts.selectors.promises import elapsed
 from scheduling.jobs.core.states import JobState
@@ -30,10 +30,12 @@ _LATEST = 20
 
 @dataclass(frozen=True, slots=True)
 class RestOfRun:
-    """seconds: still to run, below 0 where it takes longer than that; by: what says so."""
+    """seconds: still to run, below 0 where it takes longer than that; by: what says so; late: for how many seconds the
+    next report of the run should have come, where reports say so."""
 
     seconds: float
     by: EndSource
+    late: float = 0.0
 
 
 def expected_ends(jobs: Iterable[int]) -> dict[int, ExpectedEnd]:
@@ -76,7 +78,8 @@ def _by_contract(contract: Contract | None, now: datetime) -> RestOfRun | None:
         return None
     quiet = min(ran, max(0.0, now.timestamp() - state.last_at))
     by = EndSource.FIRST_REPORTS if promised.model == FIRST_REPORTS else EndSource.CONTRACT
-    return RestOfRun(remaining_now(promised, state, view, quiet), by)
+    late = max(0.0, quiet - next_report(promised, state))
+    return RestOfRun(remaining_now(promised, state, view, quiet), by, late)
 
 
 def usual_seconds(job: Job) -> float | None:

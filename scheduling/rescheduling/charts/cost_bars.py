@@ -21,15 +21,22 @@ _COLOURS: Mapping[str, str] = {
     CostPhase.REDISTRIBUTION: "--r2",
     _REMAINING: "--r1",
 }
-#: The same for people: colour and words.
-LEGEND = (
-    ("--r4", "stop and write"),
-    ("--wait", "telemetry, resource information, schedule, other"),
-    ("--rule", "queue"),
-    ("--r3", "start"),
-    ("--r2", "read with redistribution"),
-    ("--r1", "remaining run"),
-)
+#: The same for people: words by colour.
+_WORDS: Mapping[str, str] = {
+    "--r4": "stop and write",
+    "--wait": "telemetry, resource information, schedule, other",
+    "--rule": "queue",
+    "--r3": "start",
+    "--r2": "read with redistribution",
+    "--r1": "remaining run",
+}
+
+
+def legend(decision: MoveDecision) -> list[tuple[str, str]]:
+    """Colour and words of the parts that the bars have."""
+    costs = decision.costs_by_kind.values()
+    drawn = {_COLOURS[phase] for cost in costs for phase, seconds in cost.seconds.items() if seconds}
+    return [(colour, words) for colour, words in _WORDS.items() if colour in drawn | {_COLOURS[_REMAINING]}]
 
 
 def ways(decision: MoveDecision) -> dict[str, Any] | None:

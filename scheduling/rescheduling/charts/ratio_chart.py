@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from gridportal.web.templatetags.units import spaced
+from gridportal.web.templatetags.units import duration, spaced
 from scheduling.contracts.core.limits import Limits
+from scheduling.contracts.models import ContractCall
 from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport
 
 _MOST_POINTS = 300
+CALL, OVERDUE = "call to the rescheduler", "overdue report that called the rescheduler"
 #: Each phase counts for its promised seconds, as where a contract is judged.
 AVERAGE = "average of all phases so far"
 
@@ -21,10 +23,23 @@ def reports_until(story: ContractStory, moment: datetime) -> list[JudgedReport]:
     return [row for row in story.reports if row.at <= moment.timestamp() and row.average is not None]
 
 
-def finding(story: ContractStory, rows: Sequence[JudgedReport], average: float | None) -> str:
-    """Since when it is slow, and by how much."""
+class _Mark(NamedTuple):
+    """A call on the chart: the report that called, or that was overdue, and its ratio so far."""
+
+    place: int
+    ratio: float
+
+
+def finding(
+    story: ContractStory, rows: Sequence[JudgedReport], average: float | None, until: datetime | None = None
+) -> str:
+    """Since when it is slow, and by how much. `until`: the moment of the weighing, for which a report may have been
+    overdue."""
+    silence = _last_silence(story, rows, until) if until else None
+    if silence is not None:
+        return _overdue_finding(silence, rows)
     if not rows:
-        return "No report of a promised phase was known then."
+        return "The run had reported nothing yet that could be compared with its contract."
     slow = _slow_since(rows, story.given.upper)
     mean = f"; the average over all phases was {average:.2f}" if average is not None else ""
     if not slow:
@@ -46,21 +61,14 @@ def phase_name(story: ContractStory) -> str:
 
 
 def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: datetime) -> dict[str, Any] | None:
-    """Ratios of the reports until the weighing; None without any. Calls to the rescheduler are marked."""
-    if not rows:
+    """Ratios of the reports until the weighing, with the calls to the rescheduler; None without any."""
+    calls, overdue = _calls(story, rows, threshold_at), _silences(story, rows, threshold_at)
+    marks = [*([_marks(CALL, calls)] if calls else []), *([_marks(OVERDUE, overdue, "square-open")] if overdue else [])]
+    lines = _lines(story, rows) if rows else []
+    if not lines and not marks:
         return None
-    shown = _thinned(rows)
-    places = [row.place for row in shown]
-    limits = [_limits_at(story, row.at) for row in shown]
-    calls = _calls(story, rows, threshold_at)
     return {
-        "data": [
-            _line("upper limit", places, [each.upper for each in limits], "--risk", "dash"),
-            _line("lower limit", places, [each.lower for each in limits], "--wait", "dot"),
-            _line(AVERAGE, places, [row.average or 0.0 for row in shown], "--ink", "solid", shape="linear"),
-            _ratios(phase_name(story), shown),
-            *([_marks(calls)] if calls else []),
-        ],
+        "data": [*lines, *marks],
         "layout": {
             "showlegend": False,  # it stands below as text, which finds its lines itself
             "xaxis": {"title": {"text": phase_name(story)}, "showgrid": False},
@@ -70,9 +78,25 @@ def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: dat
     }
 
 
+def _lines(story: ContractStory, rows: Sequence[JudgedReport]) -> list[dict[str, Any]]:
+    """The limits, the average and the ratios."""
+    shown = _thinned(rows)
+    places = [row.place for row in shown]
+    limits = [_limits_at(story, row.at) for row in shown]
+    return [
+        _line("upper limit", places, [each.upper for each in limits], "--risk", "dash"),
+        _line("lower limit", places, [each.lower for each in limits], "--wait", "dot"),
+        _line(AVERAGE, places, [row.average or 0.0 for row in shown], "--ink", "solid", shape="linear"),
+        _ratios(phase_name(story), shown),
+    ]
+
+
 def legend(story: ContractStory, rows: Sequence[JudgedReport], until: datetime) -> list[tuple[str, str, str]]:
-    """What each line and mark is: its colour, how it is drawn (dashed, dotted, solid, mark), and in words."""
-    marks = [("--risk", "mark", "call to the rescheduler")] if _calls(story, rows, until) else []
+    """What each line and mark is: its colour, how it is drawn (dashed, dotted, solid, mark, overdue), and in words."""
+    marks = [("--risk", "mark", CALL)] if _calls(story, rows, until) else []
+    marks += [("--risk", "overdue", OVERDUE)] if _silences(story, rows, until) else []
+    if not rows:
+        return marks
     return [
         ("--risk", "dashed", "upper limit"),
         ("--wait", "dotted", "lower limit"),
@@ -92,16 +116,43 @@ def _slow_since(rows: Sequence[JudgedReport], upper: float) -> list[JudgedReport
     return list(rows[len(rows) - count :]) if count else []
 
 
-def _calls(story: ContractStory, rows: Sequence[JudgedReport], until: datetime) -> list[tuple[int, float]]:
-    """Where the contract called the rescheduler: the place of the newest report then, and its ratio."""
-    ends = [row.at for row in rows]
-    found = []
-    for call in story.calls:
-        at = bisect_right(ends, call.at.timestamp())
-        if at and call.at <= until:
-            row = rows[at - 1]
-            found.append((row.place, row.seconds / row.promised))
-    return found
+def _calls(story: ContractStory, rows: Sequence[JudgedReport], until: datetime) -> list[_Mark]:
+    """Where a report called the rescheduler: the place of the newest report then, and its ratio."""
+    newest = [_newest(rows, call) for call in story.calls if call.at <= until and call.pk not in story.overdue]
+    return [_Mark(row.place, row.seconds / row.promised) for row in newest if row is not None]
+
+
+def _silences(story: ContractStory, rows: Sequence[JudgedReport], until: datetime) -> list[_Mark]:
+    """The reports that were overdue when they called the rescheduler: the place after the newest report then, and how
+    many times the promised seconds had passed."""
+    calls = [call for call in story.calls if call.at <= until and call.pk in story.overdue and call.promised > 0]
+    return [_Mark(_place_after(rows, call), call.seconds / call.promised) for call in calls]
+
+
+def _newest(rows: Sequence[JudgedReport], call: ContractCall) -> JudgedReport | None:
+    count = bisect_right([row.at for row in rows], call.at.timestamp())
+    return rows[count - 1] if count else None
+
+
+def _place_after(rows: Sequence[JudgedReport], call: ContractCall) -> int:
+    newest = _newest(rows, call)
+    return newest.place + 1 if newest else 1
+
+
+def _last_silence(story: ContractStory, rows: Sequence[JudgedReport], until: datetime) -> ContractCall | None:
+    """The call that came last before the weighing, where it came from a report that was overdue and not there yet."""
+    last = max((call for call in story.calls if call.at <= until), key=lambda call: call.at, default=None)
+    if last is None or last.pk not in story.overdue or last.promised <= 0:
+        return None
+    return None if rows and rows[-1].at > last.at.timestamp() else last
+
+
+def _overdue_finding(call: ContractCall, rows: Sequence[JudgedReport]) -> str:
+    times = f"{call.seconds / call.promised:.1f}"
+    return (
+        f"Report {_place_after(rows, call)} of {spaced(call.phase)} was overdue: {duration(call.seconds)} had passed "
+        f"without it, {times} times as long as promised; the average over all phases was {call.average:.2f} with it."
+    )
 
 
 def _limits_at(story: ContractStory, moment: float) -> Limits:
@@ -135,15 +186,15 @@ def _ratios(phase: str, rows: Sequence[JudgedReport]) -> dict[str, Any]:
     }
 
 
-def _marks(calls: Sequence[tuple[int, float]]) -> dict[str, Any]:
+def _marks(name: str, calls: Sequence[_Mark], symbol: str = "diamond-open") -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "call to the rescheduler",
+        "name": name,
         "x": [place for place, _ in calls],
         "y": [round(ratio, 4) for _, ratio in calls],
-        "marker": {"color": "--risk", "size": 12, "symbol": "diamond-open", "line": {"color": "--risk", "width": 2}},
-        "hovertemplate": "%{x}: the contract called the rescheduler<extra></extra>",
+        "marker": {"color": "--risk", "size": 12, "symbol": symbol, "line": {"color": "--risk", "width": 2}},
+        "hovertemplate": f"%{{x}}: {name}, %{{y:.2f}} times<extra></extra>",
     }
 
 

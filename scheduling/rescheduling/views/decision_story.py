@@ -57,12 +57,13 @@ def decision_summary(request: HttpRequest, decision: MoveDecision) -> dict[str, 
         "stay_or_move": decision_messages.stay_or_move(decision),
         "formula": decision_messages.formula(decision),
         "outcome": decision_messages.outcome(decision),
+        "pins": decision_messages.pins(decision),
         "difference": what_differs(decision, *selectors.peaks_and_promise(decision)),
         "mode_words": decision_messages.MODES[MoveMode(decision.mode)],
         "cost_words": decision_messages.COSTS[CostKind(decision.cost_kind)],
         "other_cost": decision_messages.by_other_cost(decision),
         "figure": cost_bars.ways(decision),
-        "legend": cost_bars.LEGEND,
+        "legend": cost_bars.legend(decision),
         **_costs(decision),
         **_pictures(decision),
         **_permissions(request, decision),
@@ -105,7 +106,7 @@ def _pictures(decision: MoveDecision) -> dict[str, Any]:
 def _drawn(group: CandidateGroup, peaks: picture.Peaks, *, talks: bool) -> tuple[picture.Picture, str]:
     words = picture.finding(group, peaks, talks=talks) if group.edges else ""
     cpu = group.objective.min_cpu
-    free = f" The least free processor has {share_text(cpu)}." if cpu is not None else ""
+    free = f" The busiest processor has {share_text(cpu)} free." if cpu is not None else ""
     return picture.picture(group, peaks, talks=talks), f"{words}{free}".strip()
 
 
@@ -125,7 +126,7 @@ def _why_now(decision: MoveDecision) -> dict[str, Any]:
         return {"why_facts": _data_age(decision)}
     rows = ratio_chart.reports_until(story, decision.created_at)
     return {
-        "why_finding": ratio_chart.finding(story, rows, decision.average),
+        "why_finding": ratio_chart.finding(story, rows, decision.average, decision.created_at),
         "ratio_figure": ratio_chart.figure(story, rows, decision.created_at),
         "ratio_legend": ratio_chart.legend(story, rows, decision.created_at),
         "why_facts": [*_work(decision, story, rows), *_data_age(decision)],

@@ -22,7 +22,7 @@ from scheduling.rescheduling.services import dry_runs
 def dry_run(request: HttpRequest) -> HttpResponse:
     """`?cluster=` is simulated; without one the page asks which. The page comes at once and asks for the moves then."""
     if not request.user.has_perm("scheduling.simulate_moves"):
-        raise PermissionDenied("Operators have the series of moves simulated.")
+        raise PermissionDenied("Operators and administrators have moves simulated.")
     cluster = request.GET.get("cluster", "")
     if getattr(request, "htmx", False):
         return _moves(request, cluster)

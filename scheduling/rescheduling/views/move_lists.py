@@ -102,7 +102,7 @@ def migrations_csv(request: HttpRequest) -> StreamingHttpResponse:
 def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
     """Change how jobs of a cluster are moved."""
     if not request.user.has_perm("scheduling.change_move_policy"):
-        raise PermissionDenied("Only operators may change how jobs are moved.")
+        raise PermissionDenied("Only operators and administrators may change how jobs are moved.")
     form, status = PolicyForm(request.POST), 422
     if form.is_valid():
         try:

@@ -16,7 +16,7 @@ from scheduling.contracts.core.first_reports import ENOUGH
 from scheduling.contracts.core.outlook import Standing
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.contracts.selectors import promises
-from scheduling.contracts.selectors.contract_stories import story_of
+from scheduling.contracts.selectors.contract_stories import contract_document, story_of
 from scheduling.contracts.services import judging, new_reports
 from scheduling.contracts.services.tending import tend_contracts
 from scheduling.jobs.core.output_patterns import OutputPatterns
@@ -189,6 +189,9 @@ def test_a_report_that_is_overdue_calls_before_it_comes(new_run: NewRun) -> None
     event = run.job.events.last()
     assert event.reason.code is Code.CONTRACT_OVERDUE
     assert "it has reported nothing for 60 s" in message(event.reason)
+    story = story_of(contract(run))
+    assert story.overdue == {call.pk}
+    assert [each["overdue"] for each in contract_document(story)["calls"]] == [True]
     assert answer_calls() == 1
     assert contract(run).limits.upper < contract(run).monitor_state.limits.upper
     tend_contracts()

@@ -35,15 +35,15 @@ def decision(here: dict[str, Any], there: dict[str, Any], **fields: Any) -> Move
 def test_busy_processes_and_the_link_in_use_are_told_of_both() -> None:
     row = decision(group("n1", "n2", cpu=1 / 3, rate=12e6), group("n3", "n4"))
     assert what_differs(row, PEAKS, None) == (
-        "When it was weighed, 12:03:11 UTC: the least free processor here had 33.3 % free, beside 2 busy processes, "
-        "and there 100 %, beside no busy process; the slowest pair here had 12 Mbit/s (n1–s, 88 % in use), and there "
+        "When it was weighed, 12:03:11 UTC: the busiest processor here had 33.3 % free (2 busy processes), "
+        "there 100 % (no busy process); the slowest pair here had 12 Mbit/s (n1–s, 88 % in use), and there "
         "80 Mbit/s (n3–s, 20 % in use)."
     )
 
 
 def test_what_is_the_same_on_both_is_not_told_as_a_difference() -> None:
     shown = what_differs(decision(group("n1", "n2", cpu=0.5), group("n3", "n4")), PEAKS, None)
-    assert "beside 1 busy process," in shown
+    assert "(1 busy process)" in shown
     assert "slowest pair" not in shown
 
 
@@ -61,9 +61,18 @@ def test_another_number_of_ranks_is_a_difference() -> None:
     assert "it had 2 ranks here and would have 4 there" in what_differs(row, PEAKS, None)
 
 
-def test_pairs_that_share_a_link_only_there_are_told_so() -> None:
-    here = CandidateGroup(("n1", "n2"), Objective(8e7, 1.0)).document()
-    assert "there, several pairs would share a link" in what_differs(decision(here, group("n3", "n4")), PEAKS, None)
+@pytest.mark.parametrize(
+    ("nodes", "rate", "sentence"),
+    [
+        (("n1", "n2", "n5"), 8e7, "here, several pairs share a link"),
+        (("n1", "n2"), 8e7, "the only pair here has 80 Mbit/s"),
+        (("n1", "n2"), None, "here, only one pair has a link"),
+        (("n1", "n1"), None, "here, no pair needs a link"),
+    ],
+)
+def test_a_set_without_a_slowest_pair_says_why(nodes: tuple[str, ...], rate: float | None, sentence: str) -> None:
+    here = CandidateGroup(nodes, Objective(rate, 1.0)).document()
+    assert sentence in what_differs(decision(here, group("n3", "n4")), PEAKS, None)
 
 
 def test_nothing_is_told_of_sets_that_nobody_looked_at() -> None:
@@ -75,7 +84,7 @@ def test_nothing_is_told_of_sets_that_nobody_looked_at() -> None:
 def test_the_pages_and_rest_say_it(client_as: Any, make_job: Any, people: Any, address: str) -> None:
     groups = {"now": group("n1", "n2", cpu=0.25), "there": group("n3", "n4")}
     row = propose(make_job(people["user"], "running"), groups=groups, created_at=AT)
-    sentence = "the least free processor here had 25 % free, beside 3 busy processes"
+    sentence = "the busiest processor here had 25 % free (3 busy processes)"
     client = client_as("operator")
     assert sentence in words(client.get(address.format(row.pk)))
     assert sentence in client.get(f"/api/migrations/{row.pk}").json()["difference"]
