@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -55,15 +57,30 @@ def save_program(owner: User, asked: ProgramRequest, instance: Application | Non
     is wrong, ConflictError where it is not the owner's any more."""
     if instance is not None:
         _hold(owner, instance)
+    before = [(row, _columns(row)) for row in (instance, instance.program)] if instance else []
     application, program, errors = _filled(owner, asked, instance)
     if errors:
         raise SeveralInputsError(errors)
-    application.save()
-    program.application = application
-    program.save()
+    for row, columns in before:
+        _save_changed(row, columns)
+    if instance is None:
+        application.save()
+        program.application = application
+        program.save()
     facts = {"slug": application.slug, "command": application.command}
     audit(owner, "application.change" if instance else "application.bring", application, **facts)
     return application
+
+
+def _save_changed(row: Model, before: Mapping[str, object]) -> None:
+    """What somebody else has changed since it was read stays."""
+    changed = [name for name, value in _columns(row).items() if value != before[name]]
+    row.save(update_fields=[*changed, "updated_at"] if isinstance(row, Application) else changed)
+
+
+def _columns(row: Model) -> dict[str, object]:
+    """The values of a row by their fields, apart from what changes inside them later."""
+    return {each.attname: deepcopy(getattr(row, each.attname)) for each in row._meta.concrete_fields}
 
 
 def problems_with(owner: User, asked: ProgramRequest, instance: Application | None = None) -> list[InputError]:

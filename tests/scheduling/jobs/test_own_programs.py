@@ -202,3 +202,22 @@ def test_what_was_published_meanwhile_does_not_become_private_again(people, prog
     kept = Application.objects.get(pk=program.pk)
     assert (kept.owner, kept.name, kept.offered_at) == (None, program.name, None)
     assert not kept.shares.exists()
+
+
+def test_what_others_changed_since_it_was_read_stays(people, program):
+    mine = Application.objects.select_related("program").get(pk=program.pk)
+    Application.objects.filter(pk=program.pk).update(description="Said meanwhile.", stop_means={"by": "srs"})
+    asked = ProgramRequest("Heat plate", kind="batch", modules=["gcc"], description=mine.description)
+    save_program(people["user"], asked, mine)
+    program.refresh_from_db()
+    assert (program.modules, program.description) == (["gcc"], "Said meanwhile.")
+    assert program.stop_means.by.value == "srs"
+    assert uploaded_programs([program]) == {program.pk: SCRIPT}
+
+
+def test_a_change_of_the_file_alone_is_kept(people, program):
+    asked = ProgramRequest("Heat plate", kind="batch", content=SCRIPT + b"true\n", file_name="two.sh")
+    save_program(people["user"], asked, Application.objects.select_related("program").get(pk=program.pk))
+    program.refresh_from_db()
+    assert uploaded_programs([program]) == {program.pk: SCRIPT + b"true\n"}
+    assert program.program.file_name == "two.sh"
