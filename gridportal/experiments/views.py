@@ -111,7 +111,7 @@ def _act(request: HttpRequest, pk: int, verb: Callable[..., Experiment], message
 def _may_run(request: HttpRequest) -> None:
     user = caller(request)
     if not user.has_perm("experiments.run_experiment"):
-        raise PermissionDenied("Only operators may start, cancel and resume experiments.")
+        raise PermissionDenied("Only operators and administrators may start, cancel and resume experiments.")
 
 
 def _list(request: HttpRequest, form: ExperimentForm, status: int = 200) -> HttpResponse:

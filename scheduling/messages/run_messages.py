@@ -152,6 +152,8 @@ def _(program: str, error: str, nodes: Sequence[str]) -> str:
 @says(Code.ENDED)
 def _(exit_code: int | None, verified: bool | None, why: Reason, fault: str, log: Sequence[str], *, wrote: bool) -> str:
     how = _how(exit_code, verified, why, fault)
+    if log and why.code is Code.OVER_TIME_LIMIT:  # its lines tell how far it came, and of no failure
+        return f"{how} The last line of its log: {log[-1]}"
     return how if fault and not log else f"{how}{_quoted(log, wrote=wrote)}"
 
 

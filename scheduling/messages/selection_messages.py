@@ -121,7 +121,7 @@ def _(more: float, group: Mapping[str, Any]) -> str:
 
 @says(Code.AS_GOOD)
 def _(group: Mapping[str, Any]) -> str:
-    return f"as good as the chosen group ({_offers(group)}); of equal groups the first in a fixed order is taken"
+    return f"equal to the chosen group ({_offers(group)}); the first of equal groups is taken"
 
 
 @says(Code.INSIDE_NODES)

@@ -18,6 +18,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.project_models import Project
 from scheduling.jobs.selectors import own_projects, usable_applications, usual_project, without_logs
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
+from scheduling.placing.services.requests import MAX_TIME_LIMIT
 
 _COUNTS = ("ranks", "node_count", "ranks_per_node")
 
@@ -131,7 +132,9 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
         max_length=20_000,
         help_text="A request in ClassAds that the nodes have to match; without ranks and nodes it says how many.",
     )
-    time_limit = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="seconds")
+    time_limit = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, help_text=f"seconds, at most {MAX_TIME_LIMIT:,}"
+    )
     name = serializers.CharField(required=False, allow_blank=True, max_length=120)
     cluster = serializers.CharField(required=False, max_length=60)
     options = serializers.DictField(

@@ -14,16 +14,25 @@ from scheduling.placing.core.expected_ends import EndSource
 #: Seconds left up to which they are told in steps of so many: a figure that changes with every report says no more.
 _STEPS = ((120.0, 5), (1200.0, 30), (10800.0, 300))
 _LONGEST_STEP = 1800
+#: From so many seconds on a report is told to be late: agents and the portal take a few themselves.
+_LATE = 15.0
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLeft:
     """seconds: still to run, below 0 where it takes longer than that, None where nobody knows. by: what says so, None
-    with it. ends_at: when its time limit ends it, None without one."""
+    with it. ends_at: when its time limit ends it, None without one. late: for how many seconds its next report should
+    have come: so long the time left stands still."""
 
     seconds: float | None
     by: EndSource | None
     ends_at: datetime | None
+    late: float = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Whether its next report is late by so much that this is told."""
+        return self.late >= _LATE
 
     @property
     def is_late(self) -> bool:
@@ -55,4 +64,4 @@ def time_left(job: Job, contract: Contract | None, now: datetime) -> TimeLeft | 
     rest = rest_of_run(job, contract, now)
     if rest is None:
         return TimeLeft(None, None, ends_at) if ends_at else None
-    return TimeLeft(rest.seconds, rest.by, ends_at)
+    return TimeLeft(rest.seconds, rest.by, ends_at, rest.late)

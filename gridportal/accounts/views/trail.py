@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -15,18 +14,19 @@ from gridportal.accounts.selectors import CSV_HEAD, audit_actions, audit_list, a
 from gridportal.web.csv_stream import csv_response
 from gridportal.web.paging import page_of
 from gridportal.web.refused_file import refused_file, unknown_filters
+from gridportal.web.required_permission import require_permission
 
 PAGE = 50
 NEWEST_FIRST = "-when"
 #: What the address of the page may have beside filters.
 _NO_FILTERS = ("page", "view")
-_view_audit = permission_required("accounts.view_audit", raise_exception=True)
+_REFUSAL = "Operators, managers and administrators see the audit trail."
 
 
 @require_GET
-@_view_audit
 def trail(request: HttpRequest) -> HttpResponse:
     """Who did what, newest first; a malformed filter is named beside its field and left out."""
+    require_permission(request, "accounts.view_audit", _REFUSAL)
     if usual := usual_view(request, "audit"):
         return usual
     form = AuditFilterForm(request.GET, audit_actions())
@@ -47,9 +47,9 @@ def trail(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@_view_audit
 def trail_csv(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     """Exactly what is filtered, every page of it; 400 for a filter that cannot be read, or is none."""
+    require_permission(request, "accounts.view_audit", _REFUSAL)
     form = AuditFilterForm(request.GET)
     accepted = {*LISTS["audit"].parameters, *_NO_FILTERS}
     if refused := unknown_filters(request.GET, accepted) or refused_file(form):

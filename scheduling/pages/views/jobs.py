@@ -27,8 +27,10 @@ from scheduling.placing.selectors import occupancy
 PER_PAGE = 50
 COLUMNS = (
     *("id", "name", "application", "owner", "state", "method", "pattern", "ranks", "node_count", "chosen_nodes"),
-    *("running_seconds", "seconds", "verified", "submitted", "started", "ended", "reason"),
+    *("running_seconds", "seconds", "program_check", "submitted", "started", "ended", "reason"),
 )
+#: What the program's own check said, as files of jobs have it.
+CHECKS = {True: "passed", False: "failed", None: "not checked"}
 
 
 @require_safe
@@ -95,4 +97,4 @@ def _row(job: Any) -> list[object]:
     timestamps = [value.isoformat() if value else "" for value in (job.created_at, job.started_at, job.ended_at)]
     asked = [job.pk, job.name, job.application.slug, job.owner.username, job.state, job.method, job.pattern]
     chosen = " ".join(job.chosen_nodes or [])
-    return [*asked, job.ranks, job.node_count, chosen, ran(job), job.run_seconds, job.run_verified, *timestamps]
+    return [*asked, job.ranks, job.node_count, chosen, ran(job), job.run_seconds, CHECKS[job.run_verified], *timestamps]

@@ -97,3 +97,13 @@ def test_a_row_carries_request_and_address(client_as):
     event = AuditEvent.objects.get(action="token.create")
     assert (event.request_id, event.address) == ("abcd-1234", "127.0.0.1")
     assert answer["X-Request-ID"] == "abcd-1234"
+
+
+def test_who_may_not_see_the_trail_is_told_who_may(client_as, people):
+    page = client_as("user").get("/audit/")
+    assert page.status_code == 403
+    text = " ".join(page.content.decode().split())
+    assert "Operators, managers and administrators see the audit trail." in text
+    assert "Your role is user." in text
+    assert client_as("user").get("/audit.csv").status_code == 403
+    assert client_as("manager").get("/audit/").status_code == 200

@@ -106,7 +106,7 @@ MPICH = [
 
 def test_what_the_launcher_always_says_is_no_reason() -> None:
     said = _ended(143, None, Reason.of(Code.OVER_TIME_LIMIT, limit=4), MPICH)
-    assert said == "It ran over its time limit of 4 s and was stopped. Its log says: step 41"
+    assert said == "It ran over its time limit of 4 s and was stopped. The last line of its log: step 41"
     assert _ended(9, None, NOTHING, MPICH[1:]).endswith("It wrote nothing itself.")
 
 

@@ -8,8 +8,10 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
+from scheduling.contracts.selectors.run_ends import RestOfRun
 from scheduling.jobs.models import Job
 from scheduling.pages.time_left import time_left
+from scheduling.placing.core.expected_ends import EndSource
 from scheduling.runs.models import Run
 from tests.markup import markup
 
@@ -56,3 +58,12 @@ def test_the_time_limit_ends_it(running, client_as):
 def test_a_job_that_does_not_run_has_none(people, make_job):
     for state in ("waiting", "succeeded", "starting"):
         assert time_left(make_job(people["user"], state, time_limit=60), None, NOW) is None
+
+
+def test_a_time_left_that_stands_still_says_for_how_long_a_report_is_late(running, client_as, monkeypatch):
+    for late, expected in ((3.0, "About 5 min 0 s left"), (150.0, "At least 5 min 0 s left")):
+        rest = RestOfRun(300.0, EndSource.CONTRACT, late)
+        monkeypatch.setattr("scheduling.pages.time_left.rest_of_run", lambda *_, rest=rest: rest)
+        page = markup(client_as("user").get(f"/jobs/{running.pk}/"))
+        assert expected in page
+        assert ("its next report is 2 min 30 s late" in page) == (late > 100)

@@ -56,7 +56,7 @@ def test_a_loser_of_equal_bottleneck_says_what_else_it_lost_by():
     rates = {"a-b": 50e6, "b-c": 90e6, "c-d": 50e6, "a-c": 10e6, "a-d": 10e6, "b-d": 10e6}
     selection = choose(pairs(rates), Request(3, "pattern", named("line", 3)))
     assert [c.score for c in selection.candidates[:2]] == [50e6, 50e6]
-    assert "as good as the chosen group" in message(selection.candidates[1].reason)
+    assert "equal to the chosen group" in message(selection.candidates[1].reason)
 
 
 def test_every_pair_that_talks_is_listed_with_its_rate_and_weight():
@@ -113,7 +113,7 @@ def test_compute_compares_equals_by_their_bandwidth():
     words = "as much cpu as the chosen group, but bottleneck n3-n4 gives 50 Mbit/s, 50 Mbit/s less"
     assert message(selection.candidates[1].reason) == words
     selection = choose(star([1e8, 1e8, 1e8, 1e8]), Request(2, "compute"))
-    words = "as good as the chosen group (lowest cpu 100 %); of equal groups the first in a fixed order is taken"
+    words = "equal to the chosen group (lowest cpu 100 %); the first of equal groups is taken"
     assert message(selection.candidates[1].reason) == words
 
 
