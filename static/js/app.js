@@ -13,5 +13,6 @@ import "./preview.js";
 import "./focus.js";
 import "./scroll.js";
 import "./live.js";
+import "./asked.js";
 import "./bell.js";
 import "./menu.js";

@@ -11,13 +11,15 @@ const LABELS = {
 const SLOWER_HIDDEN = 10;
 const LONGEST = 10_000;
 
-/* What htmx tells as errors of a request that was cut; the mark says so where a region asks again by itself. */
-const CUT = new Set(["htmx:afterRequest", "htmx:sendError", "htmx:timeout"]);
+/* What htmx tells as errors of a request without an answer, or with that of an error: the page says so, by the mark of a
+   region that asks again by itself, else beside what was asked for (asked.js). */
+const TOLD = new Set(["htmx:afterRequest", "htmx:sendError", "htmx:timeout"]);
 
 // htmx prints every event with an error, and asks its logger before.
 if (window.htmx) {
   window.htmx.logger = (element, name, detail) => {
-    if (CUT.has(name) && element.matches?.("[data-live]")) detail.error = undefined;
+    const isTold = TOLD.has(name) || (name === "htmx:responseError" && !element.matches?.("[data-live]"));
+    if (isTold) detail.error = undefined;
   };
 }
 

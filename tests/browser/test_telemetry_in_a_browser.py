@@ -121,3 +121,25 @@ def test_the_chart_has_no_button_that_sends_it_away(portal, jobs):
     settled(portal)
     titles = portal.page.evaluate("[...document.querySelectorAll('.modebar-btn')].map((b) => b.dataset.title)")
     assert sorted(titles) == ["Pan", "Reset axes", "Zoom", "Zoom in", "Zoom out"]
+
+
+def test_what_was_asked_and_got_no_answer_is_told_beside_it_and_asked_again(portal, jobs):
+    portal.leave_charts_out()
+    portal.sign_in("user")
+    portal.go("/topology/")
+    page = portal.page
+    asked = "**/topology/flows*"
+    for answer, words in (
+        (lambda route: route.abort(), "The portal does not answer."),
+        (lambda route: route.fulfill(status=503, body=""), "The portal answered with error 503."),
+    ):
+        page.route(asked, answer)
+        page.locator("#flow-list").fill("n1>n2")
+        page.locator("#flow-list").press("Enter")
+        note = page.wait_for_selector(f"#flow-answer + [role=alert]:has-text('{words}')")
+        page.unroute(asked)
+        note.query_selector("button").click()
+        page.wait_for_selector("#flow-answer tbody tr")
+        assert page.locator("[data-unanswered]").count() == 0
+        page.evaluate("document.getElementById('flow-answer').replaceChildren()")
+    assert not [line for line in portal.errors if "Failed to load resource" not in line]
