@@ -4,16 +4,19 @@ const box = document.getElementById("swagger-ui");
 
 /* The page has the title already; and a link inside the button that opens an address is one too many for a keyboard.
    A field for what is sent has no name. */
-const plain = ({ React }) => ({
-  wrapComponents: {
-    InfoContainer: () => () => null,
-    DeepLink:
-      () =>
-      ({ text }) =>
-        React.createElement("span", null, text),
-    TextArea: (Original) => (properties) =>
-      React.createElement(Original, { "aria-label": "What is sent", ...properties }),
-  },
+const plain = ({ React }) => {
+  groupInsteadOfMain(React);
+  return { wrapComponents: components(React) };
+};
+
+const components = (React) => ({
+  InfoContainer: () => () => null,
+  DeepLink:
+    () =>
+    ({ text }) =>
+      React.createElement("span", null, text),
+  TextArea: (Original) => (properties) =>
+    React.createElement(Original, { "aria-label": "What is sent", ...properties }),
 });
 
 function withToken(request) {
@@ -27,10 +30,12 @@ function follow() {
 }
 
 /* The page has its main part already: inside it the addresses are a group. */
-function name() {
-  const part = document.getElementById("operations");
-  part?.setAttribute("role", "group");
-  part?.setAttribute("aria-label", "Addresses");
+function groupInsteadOfMain(React) {
+  const create = React.createElement;
+  React.createElement = (type, properties, ...children) =>
+    type === "main"
+      ? create("div", { ...properties, role: "group", "aria-label": "Addresses" }, ...children)
+      : create(type, properties, ...children);
 }
 
 follow();
@@ -43,5 +48,4 @@ window.SwaggerUIBundle({
   presets: [window.SwaggerUIBundle.presets.apis],
   layout: "BaseLayout",
   requestInterceptor: withToken,
-  onComplete: name,
 });

@@ -155,6 +155,8 @@ def test_the_rest_api_is_described_in_the_look_of_the_portal(portal, people, net
     portal.go("/api/docs")
     page = portal.page
     assert page.title() == "REST API · GridPortal"
+    page.locator("#operations[role=group]").wait_for()
+    assert page.locator("main").count() == 1
     page.locator("#operations-announcements-announcements_create .opblock-summary-control").press("Enter")
     page.locator("#operations-announcements-announcements_create").get_by_role("button", name="Try it out").click()
     page.locator("#operations-announcements-announcements_create textarea").wait_for()
