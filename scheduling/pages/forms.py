@@ -28,7 +28,7 @@ from scheduling.pages import form_messages as form_words
 from scheduling.pages.batch_values import batch_values
 from scheduling.pages.order_and_input_fields import InputFilesField, JobNumbersField, keep_field
 from scheduling.pages.parameter_field import ParameterField
-from scheduling.placing.services.requests import LONGEST_TIME, MAX_TIME_LIMIT
+from scheduling.placing.services.requests import MAX_TIME_LIMIT
 from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.models import Skeleton
 from scheduling.skeletons.services import stored_skeletons
@@ -136,7 +136,11 @@ class SubmitForm(WordedForm):
         help_text='What the nodes have to match. With Type = "Set" and without ranks and nodes: as many as match.',
     )
     time_limit = forms.IntegerField(
-        label="Time limit, s", required=False, min_value=1, max_value=MAX_TIME_LIMIT, help_text=LONGEST_TIME
+        label="Time limit, s",
+        required=False,
+        min_value=1,
+        max_value=MAX_TIME_LIMIT,
+        help_text=f"Empty: none. At most {MAX_TIME_LIMIT:,} s (30 days).",
     )
     skeleton = forms.BooleanField(
         label="Choose by its skeleton",

@@ -133,7 +133,7 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
         help_text="A request in ClassAds that the nodes have to match; without ranks and nodes it says how many.",
     )
     time_limit = serializers.IntegerField(
-        required=False, allow_null=True, min_value=1, help_text=f"seconds, at most {MAX_TIME_LIMIT:,}"
+        required=False, allow_null=True, min_value=1, max_value=MAX_TIME_LIMIT, help_text="seconds"
     )
     name = serializers.CharField(required=False, allow_blank=True, max_length=120)
     cluster = serializers.CharField(required=False, max_length=60)

@@ -34,8 +34,6 @@ from scheduling.skeletons.services import stored_skeletons
 
 MAX_CANDIDATES = 10
 MAX_TIME_LIMIT = 30 * 24 * 3600
-#: The same for people who fill it in.
-LONGEST_TIME = f"Empty: none. At most {MAX_TIME_LIMIT:,} s (30 days)."
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.models import ContractCall
 from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport
 
+#: A line or marks of a chart, as Plotly takes them.
+Trace = dict[str, Any]
 _MOST_POINTS = 300
 CALL, OVERDUE = "call to the rescheduler", "overdue report that called the rescheduler"
 #: Each phase counts for its promised seconds, as where a contract is judged.
@@ -78,7 +80,7 @@ def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: dat
     }
 
 
-def _lines(story: ContractStory, rows: Sequence[JudgedReport]) -> list[dict[str, Any]]:
+def _lines(story: ContractStory, rows: Sequence[JudgedReport]) -> list[Trace]:
     """The limits, the average and the ratios."""
     shown = _thinned(rows)
     places = [row.place for row in shown]
@@ -160,7 +162,7 @@ def _limits_at(story: ContractStory, moment: float) -> Limits:
     return story.adjustments[before - 1].limits if before else story.given
 
 
-def _line(name: str, at: list[int], values: list[float], token: str, dash: str, shape: str = "hv") -> dict[str, Any]:
+def _line(name: str, at: list[int], values: list[float], token: str, dash: str, shape: str = "hv") -> Trace:
     return {
         "type": "scatter",
         "mode": "lines" if len(at) > 1 else "markers",  # one point makes no line
@@ -173,7 +175,7 @@ def _line(name: str, at: list[int], values: list[float], token: str, dash: str, 
     }
 
 
-def _ratios(phase: str, rows: Sequence[JudgedReport]) -> dict[str, Any]:
+def _ratios(phase: str, rows: Sequence[JudgedReport]) -> Trace:
     return {
         "type": "scatter",
         "mode": "lines+markers" if len(rows) <= 60 else "lines",
@@ -186,7 +188,7 @@ def _ratios(phase: str, rows: Sequence[JudgedReport]) -> dict[str, Any]:
     }
 
 
-def _marks(name: str, calls: Sequence[_Mark], symbol: str = "diamond-open") -> dict[str, Any]:
+def _marks(name: str, calls: Sequence[_Mark], symbol: str = "diamond-open") -> Trace:
     return {
         "type": "scatter",
         "mode": "markers",

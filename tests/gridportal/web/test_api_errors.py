@@ -24,7 +24,7 @@ def refused(client, body, address="/api/jobs"):
         ({"node_count": 0}, "node_count is 0; accepted is a whole number from 1."),
         ({"node_count": [2]}, "node_count is 2; accepted is a whole number from 1."),
         ({"memory_per_rank": "9G"}, "memory_per_rank is '9G'; accepted is a whole number of MB from 1."),
-        ({"time_limit": "1h"}, "time_limit is '1h'; accepted is a whole number of seconds from 1."),
+        ({"time_limit": "1h"}, "time_limit is '1h'; accepted is a whole number of seconds from 1 to 2,592,000."),
         ({"application": "nope"}, "application is 'nope'; accepted is one of ep."),
         ({"application": 7}, "application is 7; accepted is one of ep."),
         (
