@@ -156,6 +156,7 @@ def programs(*, full: bool) -> tuple[Foreign, ...]:
         Source("samplesort", mpich, Language.C, (300000, 60 * times)),
         Source("particles", open_mpi, Language.C, (400, 16, 4500 * times)),
         Source("multigrid", open_mpi, Language.C, (1024, 640 * times)),
+        Source("flame", mpich, Language.C, (8000, 1000, 5000, 4000, 400 * times)),
         Source("stream", mpich, Language.C, (2000000, 32768, 320 * times)),
         _lammps(20, 280 * times),
     )

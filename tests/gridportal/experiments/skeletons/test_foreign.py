@@ -31,6 +31,7 @@ SMALL = {
     "samplesort": (4000, 2),
     "particles": (4, 6, 40),
     "multigrid": (64, 6),
+    "flame": (200, 20, 30, 50, 30),
     "stream": (20000, 500, 5),
 }
 SOURCES = [each for each in foreign.programs(full=False) if isinstance(each, Source)]
