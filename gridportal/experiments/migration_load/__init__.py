@@ -6,6 +6,7 @@ from gridportal.experiments.interface import Experiment
 from gridportal.experiments.migration_load.measurement import measurement
 from gridportal.experiments.migration_load.paper import PAPER
 from gridportal.experiments.moves.move_report import columns, finding, functions
+from gridportal.experiments.moves.request_nodes import ONE_PROCESSOR
 
 _TABLES, _FIGURE = functions("processes", "busy processes on each node")
 
@@ -13,7 +14,8 @@ EXPERIMENT = Experiment(
     name="migration-load",
     order=61,
     about="Migration 2003, 8.1, figure 4: whether moving a QR factorization away from loaded "
-    "nodes pays, for several amounts of load.",
+    "nodes pays, for several amounts of load."
+    f" {ONE_PROCESSOR}",
     help="whether jobs are moved when that pays, for several amounts of load",
     duration="about an hour, one case with --only in about 10 minutes",
     measurement=measurement,

@@ -6,6 +6,7 @@ from gridportal.experiments.interface import Experiment
 from gridportal.experiments.migration_size.measurement import measurement
 from gridportal.experiments.migration_size.paper import PAPER
 from gridportal.experiments.moves.move_report import columns, finding, functions
+from gridportal.experiments.moves.request_nodes import ONE_PROCESSOR
 
 _TABLES, _FIGURE = functions("size", "rows of the matrix in the paper")
 
@@ -13,7 +14,8 @@ EXPERIMENT = Experiment(
     name="migration-size",
     order=60,
     about="Migration 2003, 8.1, figure 3: whether moving a QR factorization away from loaded "
-    "nodes pays, for matrices of several sizes.",
+    "nodes pays, for matrices of several sizes."
+    f" {ONE_PROCESSOR}",
     help="whether jobs of several sizes are moved when that pays",
     duration="about 2 hours, one case with --only in about 10 minutes",
     measurement=measurement,

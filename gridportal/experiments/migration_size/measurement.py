@@ -6,6 +6,7 @@ from __future__ import annotations
 from gridportal.experiments.moves.move_case import CaseLoad, MoveCase
 from gridportal.experiments.moves.move_trials import CaseSeries, of_plan
 from gridportal.experiments.moves.request_nodes import MSC, OPUS, PROCESSORS, WHOLE, job
+from gridportal.experiments.moves.scaled_grid import busy_processes
 
 PROCESSES, MINUTES = 10, 5.0
 SIZES = (8000, 9000, 10_000, 11_000, 12_000)
@@ -14,7 +15,7 @@ FULL_SIZES = (6000, 7000, *SIZES)
 
 def series(full: bool) -> CaseSeries:
     """A case for each size; smaller ones are nearly done when the load comes."""
-    load = CaseLoad(PROCESSES, MINUTES)
+    load = CaseLoad(busy_processes(PROCESSES), MINUTES)
     sizes = FULL_SIZES if full else SIZES
     cases = {str(size): MoveCase((job(size),), load) for size in sizes}
     return CaseSeries((*MSC, *OPUS), cases, job(SIZES[-1]), OPUS, PROCESSORS, WHOLE)

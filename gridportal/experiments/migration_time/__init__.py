@@ -6,6 +6,7 @@ from gridportal.experiments.interface import Experiment
 from gridportal.experiments.migration_time.measurement import measurement
 from gridportal.experiments.migration_time.paper import PAPER
 from gridportal.experiments.moves.move_report import columns, finding, functions
+from gridportal.experiments.moves.request_nodes import ONE_PROCESSOR
 
 _TABLES, _FIGURE = functions("minutes", "minutes in the paper after which the load came")
 
@@ -13,7 +14,8 @@ EXPERIMENT = Experiment(
     name="migration-time",
     order=62,
     about="Migration 2003, 8.1, figure 5: whether moving a QR factorization away from loaded "
-    "nodes pays, for load that comes early or late.",
+    "nodes pays, for load that comes early or late."
+    f" {ONE_PROCESSOR}",
     help="whether jobs are moved when that pays, early and late in their time",
     duration="about an hour, one case with --only in about 10 minutes",
     measurement=measurement,

@@ -12,6 +12,7 @@ they keep what they have while all are busy.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,17 @@ def rows(size: int) -> int:
     5400
     """
     return round(size * SIZE)
+
+
+def busy_processes(number: int) -> int:
+    """How many leave a rank of a node of one processor the part that it has beside `number` on a node of two.
+
+    The paper's programs use one processor of two (8), so that a rank has two of number + 1 parts there.
+
+    >>> [busy_processes(number) for number in (3, 5, 7, 10, 20)]
+    [1, 2, 3, 5, 10]
+    """
+    return math.ceil((number - 1) / 2)
 
 
 def write(folder: Path, nodes: Collection[str], *, processors: int | None = None) -> Path:
