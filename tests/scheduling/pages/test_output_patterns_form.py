@@ -129,7 +129,7 @@ def test_a_sample_that_is_too_long_is_said_beside_it_and_nothing_else_is(
     assert set(map(str, findings(answer).values())) == {"[]"}, "what was found before goes"
     assert "The sample is too long. Paste at most 200,000 characters." in markup(answer)
     page = markup(client.get("/applications/new"))
-    assert f'maxlength="{MOST_SAMPLE}"' in page
+    assert f"at most {MOST_SAMPLE:,} characters" in page
     assert 'id="found-sample"' in page
     assert "too long" not in markup(client.post(TRY, FIELDS | {"sample": "x" * MOST_SAMPLE}))
 
