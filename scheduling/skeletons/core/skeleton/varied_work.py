@@ -20,8 +20,8 @@ _NOISE = 0.04
 #: the kernel's interrupts, which take as long.
 _LEAST_GAIN = 2e-5
 #: Rounds in a row that are tried, of the blocks that the trace has; the longest where it does as well, for ranks that
-#: take turns have to be seen to.
-_LENGTHS = (8, 4, 2)
+#: take turns have to be seen to. Where work stays with a rank for some rounds, more and shorter blocks see more ranks.
+_LENGTHS = (8, 4, 2, 1)
 
 Lines = Sequence[list[Event]]
 

@@ -4,6 +4,7 @@ true critical path, and where work does not vary nothing changes."""
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -23,19 +24,40 @@ from scheduling.skeletons.core.skeleton.stand_ins import exchanges
 from tests.scheduling.skeletons.core.skeleton import programs
 
 ROUNDS, UNIT, SHARE = 1600, 0.005, 0.045
+GOLDEN = (1 + math.sqrt(5)) / 2
 Work = list[list[float]]  # by rank and round, in s
 
 
 def kept(count: int) -> list[int]:
     """The rounds that the recording library keeps of so many."""
-    stride = 1
-    while (count - 1) // 8 // stride >= 8:
-        stride *= 2
-    return [number for number in range(count) if number // 8 % stride == 0]
+    blocks: list[int] = []
+    level = 0
+    for block in range(math.ceil(count / 8)):
+        blocks.append(block)
+        while len(found := [each for each in blocks if _after_point(each) <= 2**32 * GOLDEN**-level]) > 16:
+            level += 1
+        blocks = found
+    return [number for block in blocks for number in range(block * 8, (block + 1) * 8) if number < count]
+
+
+def _after_point(block: int) -> int:
+    return block * 2654435769 % 2**32
 
 
 def in_turn(ranks: int, rounds: int) -> Work:
     return [[UNIT * (3 if number % ranks == rank else 1) for number in range(rounds)] for rank in range(ranks)]
+
+
+def round_the_ranks(rounds_each: int) -> Callable[[int, int], Work]:
+    """What is to do goes from rank to rank, and stays with each for some rounds: nobody else has much to do."""
+
+    def work(ranks: int, rounds: int) -> Work:
+        return [
+            [UNIT * (3 if number // rounds_each % ranks == rank else 0.01) for number in range(rounds)]
+            for rank in range(ranks)
+        ]
+
+    return work
 
 
 def by_chance(spread: float) -> Callable[[int, int], Work]:
@@ -166,6 +188,18 @@ def test_who_waits_for_whom_is_predicted(case: str, ranks: int, everybody: bool)
 
     assert abs(error(done, everybody)) <= most
     assert error(done, everybody, rounds=False) <= -of_means
+
+
+@pytest.mark.parametrize("everybody", [True, False], ids=["all", "neighbours"])
+@pytest.mark.parametrize("rounds", [400, ROUNDS])
+@pytest.mark.parametrize("each", [8, 20])
+def test_work_that_goes_round_the_ranks_is_predicted(each: int, rounds: int, everybody: bool) -> None:
+    """Also where its cycle is a power of two, and a skeleton has 18 rounds for all four ranks."""
+    done = round_the_ranks(each)(4, rounds)
+
+    assert abs(error(done, everybody)) <= 0.06
+    assert error(done, everybody, rounds=False) <= -0.7
+
 
 
 @pytest.mark.in_turn("ranks")
