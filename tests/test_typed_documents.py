@@ -72,7 +72,7 @@ EXCEPTIONS = {
     "scheduling/rescheduling/charts/both_places.py": (1, _PLOTLY),
     "scheduling/rescheduling/charts/calibration.py": (1, _PLOTLY),
     "scheduling/rescheduling/charts/cost_bars.py": (3, _PLOTLY),
-    "scheduling/rescheduling/charts/ratio_chart.py": (2, _PLOTLY),
+    "scheduling/rescheduling/charts/ratio_chart.py": (3, _PLOTLY),
     "scheduling/rescheduling/commands/move_tables.py": (4, _PRINTED),
     "scheduling/rescheduling/services/job_elsewhere.py": (1, _COLUMNS),
     "scheduling/rescheduling/services/named_nodes.py": (1, _COLUMNS),

@@ -15,6 +15,9 @@ from scheduling.contracts.selectors.contract_stories import ContractStory, Judge
 #: A line or marks of a chart, as Plotly takes them.
 Trace = dict[str, Any]
 _MOST_POINTS = 300
+#: Where a ratio is so many times the upper limit, equal distances are equal factors: else all other lines are one.
+_FAR_ABOVE = 3.0
+_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 CALL, OVERDUE = "call to the rescheduler", "overdue report that called the rescheduler"
 #: Each phase counts for its promised seconds, as where a contract is judged.
 AVERAGE = "average of all phases so far"
@@ -74,10 +77,17 @@ def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: dat
         "layout": {
             "showlegend": False,  # it stands below as text, which finds its lines itself
             "xaxis": {"title": {"text": phase_name(story)}, "showgrid": False},
-            "yaxis": {"title": {"text": "actual / promised"}, "rangemode": "tozero"},
+            "yaxis": _ratio_axis(story, [*lines, *marks]),
             "margin": {"l": 52, "r": 8, "t": 16, "b": 40},
         },
     }
+
+
+def _ratio_axis(story: ContractStory, data: Sequence[Trace]) -> dict[str, Any]:
+    title = {"text": "actual / promised"}
+    if max(ratio for trace in data for ratio in trace["y"]) <= _FAR_ABOVE * story.given.upper:
+        return {"title": title, "rangemode": "tozero"}
+    return {"title": title, "type": "log", "tickvals": list(_TICKS), "ticktext": [f"{tick:g}" for tick in _TICKS]}
 
 
 def _lines(story: ContractStory, rows: Sequence[JudgedReport]) -> list[Trace]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -45,3 +46,15 @@ def test_each_line_and_mark_has_its_words_below_the_chart(calls: tuple[ContractC
     assert {(words, colour) for colour, _, words in ratio_chart.legend(shown, rows, until)} == drawn
     assert len(drawn) == 4 + len(calls)
     assert figure["layout"]["showlegend"] is False
+
+
+@pytest.mark.parametrize(("seconds", "scale"), [(5.9, None), (19.0, "log")])
+def test_a_report_far_above_the_limits_leaves_them_apart(seconds: float, scale: str | None) -> None:
+    usual = story()
+    rows = [*usual.reports, replace(usual.reports[-1], place=9, seconds=seconds)]
+    figure = ratio_chart.figure(usual, rows, AT + timedelta(seconds=30))
+    assert figure is not None
+    axis = figure["layout"]["yaxis"]
+    assert axis.get("type") == scale
+    if scale:
+        assert [axis["ticktext"][axis["tickvals"].index(tick)] for tick in (0.5, 2, 20)] == ["0.5", "2", "20"]

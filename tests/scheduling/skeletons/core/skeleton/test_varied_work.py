@@ -201,7 +201,6 @@ def test_work_that_goes_round_the_ranks_is_predicted(each: int, rounds: int, eve
     assert error(done, everybody, rounds=False) <= -0.7
 
 
-
 @pytest.mark.in_turn("ranks")
 @pytest.mark.parametrize("everybody", [True, False], ids=["all", "neighbours"])
 @pytest.mark.parametrize("ranks", [4, 8])
