@@ -50,7 +50,10 @@ class CaseLoad:
 @dataclass(frozen=True, slots=True)
 class MoveCase:
     """The last of the jobs is the one that is moved or not. `cost_scale`: of the worst case that decides nothing here,
-    but is weighed beside. `patience`: seconds. `to`: where an operator moves it; empty: where the portal would."""
+    but is weighed beside. `patience`: seconds. `to`: where an operator moves it; empty: where the portal would.
+    `enough`: seconds after which a job that stays has shown that it takes longer, and is ended; None: it may take as
+    long as it does.
+    """
 
     jobs: tuple[CaseJob, ...]
     load: CaseLoad | None = None
@@ -58,6 +61,7 @@ class MoveCase:
     cost_scale: float = COST * TIME
     patience: float = 1500.0
     to: tuple[str, ...] = ()
+    enough: float | None = None
 
     def scaled(self, minute: float) -> MoveCase:
         """With seconds in place of the paper's minutes, each of which takes so many."""
@@ -80,4 +84,5 @@ class MoveCase:
             document["cost_scale"],
             document["patience"],
             tuple(document["to"]),
+            document["enough"],
         )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gridportal.experiments.charts import BAR_COLOURS, Figure, layout
-from gridportal.experiments.moves.move_trials import PORTAL
+from gridportal.experiments.moves.move_trials import ENOUGH, PORTAL
 from gridportal.experiments.moves.move_verdicts import KINDS
 from gridportal.experiments.tables import NOTHING, Table, number, percent
 from gridportal.experiments.trial_columns import NODES, SECONDS, TOOK, Column
@@ -89,16 +89,21 @@ def finding(result: Result) -> str:
     if wrong["predicted"] is None:
         return "No case was run both ways yet."
     count, scale = len(result["cases"]) // len(KINDS), result["scale"]
+    cut = result.get("cut", 0)
+    least = "at least " if cut else ""
     saved = (
-        f"jobs that the portal moved ended {percent(result['better'])} % sooner" if result["better"] else "none moved"
+        f"jobs that the portal moved ended {least}{percent(result['better'])} % sooner"
+        if result["better"]
+        else "none moved"
     )
+    ended = f" A run that stayed was ended after {ENOUGH:g} times the time of the other one." if cut else ""
     return (
         f"Of {count} decisions {_count(wrong['predicted'])} were wrong with the predicted cost and "
         f"{_count(wrong['worst-case'])} with the worst case (paper: {_count(paper['wrong']['predicted'])} and "
         f"{_count(paper['wrong']['worst-case'])}; wanted: 0 with the predicted one); {saved} (paper: "
         f"{_papers_share(paper)} %; wanted: more than {percent(GOALS['better'])} %). A minute of the paper takes "
         f"{scale['minute']:.2g} s here, a matrix has {scale['size']:g} times the rows, and the worst case is "
-        f"{scale['worst_case']:.0f} s."
+        f"{scale['worst_case']:.0f} s.{ended}"
     )
 
 
@@ -114,7 +119,9 @@ def _names(result: Result) -> Iterable[str]:
 def _decided(name: str, result: Result) -> list[str]:
     by_kind = {case["cost"]: case for case in result["cases"] if case["case"] == name}
     theirs = [case for case in result["paper"]["cases"] if case["case"] == name]
-    times = [number(by_kind["predicted"][f"{way}_seconds"], 1) for way in ("stay", "move")]
+    case = by_kind["predicted"]
+    least = "over " if case.get("stay_cut") else ""
+    times = [f"{least}{number(case['stay_seconds'], 1)}", number(case["move_seconds"], 1)]
     return [name, *times, *(_verdict(by_kind[kind]) for kind in KINDS), _papers(theirs)]
 
 

@@ -22,6 +22,8 @@ from gridportal.experiments.test_grid import TestGrids
 
 #: A load comes up to this part earlier or later than planned; the seed says when.
 _JITTER = 0.05
+#: A run that stays is ended when it has taken so many times as long as the one that was moved: ten times is usual.
+ENOUGH = 3.0
 IDLE, FIRST_MOVE = "idle", "first-move"
 PORTAL, OPPOSITE = "portal", "opposite"
 
@@ -66,7 +68,8 @@ class MoveTrials:
             raise BackendError("Nothing can be decided: the runs without load did not end well.")
         rng = random.Random(f"{self.seed}/{trial.facts['case']}")  # noqa: S311
         case = _jittered(self.series.cases[trial.facts["case"]].scaled(self.series.minute(done)), rng)
-        return self._run(trial.key, replace(case, rule=_rule(trial, done)), self._home(FIRST_MOVE))
+        rule = _rule(trial, done)
+        return self._run(trial.key, replace(case, rule=rule, enough=_enough(trial, done, rule)), self._home(FIRST_MOVE))
 
     def summarize(self, done: Mapping[str, TrialResult]) -> dict[str, Any]:
         """What was decided and what was right, by case and kind of cost; see `move_verdicts`."""
@@ -94,7 +97,8 @@ class MoveTrials:
             )
         found = case_process.run(case, self._home(key), grid.client.directory, before)
         last = found["jobs"][-1]
-        if last["seconds"] is None or any(job["state"] != "succeeded" for job in found["jobs"]):
+        ended_well = found.get("cut") or all(job["state"] == "succeeded" for job in found["jobs"])
+        if last["seconds"] is None or not ended_well:
             reasons = "; ".join(f"{job['state']} {job['reason']}" for job in found["jobs"])
             raise BackendError(f"A job of the case did not succeed: {reasons}")
         return {**found, "nodes": last["runs"][0]["nodes"], "seconds": last["seconds"], "rule": case.rule.value}
@@ -131,6 +135,14 @@ def _rule(trial: Trial, done: Mapping[str, TrialResult]) -> Rule:
     if decided is None:
         raise BackendError("Its opposite is not known: the run in which the portal decides did not end well.")
     return Rule.STAY if decided["moved"] else Rule.MOVE
+
+
+def _enough(trial: Trial, done: Mapping[str, TrialResult], rule: Rule) -> float | None:
+    """Seconds after which a run that stays need not go on; one in which the portal decides runs to its end."""
+    if rule is not Rule.STAY:
+        return None
+    moved: float = done[f"{trial.facts['case']}/{PORTAL}"]["seconds"]
+    return ENOUGH * moved
 
 
 def _jittered(case: MoveCase, rng: random.Random) -> MoveCase:

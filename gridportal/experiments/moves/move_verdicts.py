@@ -2,7 +2,8 @@
 
 With the predicted cost the portal decided itself. What it would have decided with the worst case is read from the run
 that stayed: its decisions have both costs, and one gain above the threshold would have moved the job. Times that differ
-by less than `EQUAL` of the longer one are equal, and either decision is right.
+by less than `EQUAL` of the longer one are equal, and either decision is right. Of a run that stayed and was ended early
+(`cut`) the time is the least that it would have taken.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ Runs = Mapping[str, Mapping[str, Mapping[str, Any] | None]]
 
 def outcomes(runs: Runs) -> dict[str, Any]:
     """cases, wrong, details, unjudged (why a case that ran both ways has no verdict), better (a share, where the portal
-    moved), spread (of times of moved runs around their mean); null where nothing is known."""
+    moved; the least where runs were ended early, `cut` of them), spread (of times of moved runs around their mean);
+    null where nothing is known."""
     pairs = {name: pair for name, each in runs.items() if (pair := _pair(each)) is not None}
     cases = [_case(name, kind, *pair) for name, pair in pairs.items() for kind in KINDS]
     moved = [pair for pair in pairs.values() if pair[2] == MOVE]
@@ -30,6 +32,7 @@ def outcomes(runs: Runs) -> dict[str, Any]:
         "unjudged": {name: why for name, each in runs.items() if (why := _unjudged(each))},
         "details": {name: _details(*pair) for name, pair in pairs.items()},
         "better": fmean(1 - move["seconds"] / stay["seconds"] for stay, move, _ in moved) if moved else None,
+        "cut": sum(bool(stay.get("cut")) for stay, _, _ in pairs.values()),
         "spread": _spread([move["seconds"] for _, move, _ in moved]),
     }
 
@@ -66,6 +69,7 @@ def _case(name: str, kind: str, stay: Mapping[str, Any], move: Mapping[str, Any]
         "decided": decided,
         "right": _is_right(decided, stay["seconds"], move["seconds"]),
         "stay_seconds": stay["seconds"],
+        "stay_cut": bool(stay.get("cut")),
         "move_seconds": move["seconds"],
     }
 

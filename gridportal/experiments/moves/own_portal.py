@@ -70,7 +70,7 @@ class CaseRun:
         self.grid = Grid(str(setting(CLUSTER).state_dir))
         self.jobs: list[Job] = []
         self.loaded_at: float | None = None
-        self.overruled = False
+        self.overruled = self.cut = False
         self.refusals: list[dict[str, Any]] = []
 
     def run(self) -> dict[str, Any]:
@@ -88,6 +88,7 @@ class CaseRun:
             self._submit_due()
             self._load_due()
             self._overrule_due()
+            self._end_due()
             _beat()
             for job in self.jobs:
                 job.refresh_from_db()
@@ -132,6 +133,20 @@ class CaseRun:
             self.overruled = self._overrule()
         except (InputError, ConflictError) as error:  # it does not run yet, or not any more: the next round tries again
             self._refused(str(error))
+
+    def _end_due(self) -> None:
+        """End the jobs of a run that stays once it has shown enough."""
+        from scheduling.placing.services.submission import cancel_job
+
+        enough = self.case.enough
+        if enough is None or self.cut or len(self.jobs) < len(self.case.jobs):
+            return
+        if time.time() < self.jobs[-1].created_at.timestamp() + enough or self.jobs[-1].is_final:
+            return
+        self.cut = True
+        for job in self.jobs:
+            if not job.is_final:
+                cancel_job(self.actor, job)
 
     def _overrule(self) -> bool:
         """Whether the move was decided. A proposal that is open already is taken up."""
@@ -181,6 +196,7 @@ class CaseRun:
             "decisions": decisions,
             "moves": continuations,
             "moved": any(each["state"] == "moved" for each in continuations),
+            "cut": self.cut,
             "refusals": self.refusals,
             "calls": list(_calls(job, zero)),
             "contracts": list(_contracts(job)),

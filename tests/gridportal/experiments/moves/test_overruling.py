@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def forcing(people: Any) -> Any:
         case = CaseRun.__new__(CaseRun)  # without a Grid
         case.case = MoveCase((CaseJob(100, 2),), CaseLoad(1, 0.0), Rule.MOVE)
         case.actor, case.jobs, case.loaded_at = people["operator"], [job], time.time() - 60
-        case.overruled, case.refusals = False, []
+        case.overruled, case.cut, case.refusals = False, False, []
         return case
 
     return make
@@ -43,6 +44,17 @@ def test_a_proposal_that_is_open_already_is_approved(slow_job: Slow, forcing: An
     case = forcing(job)
     case._overrule_due()
     assert (decision_of(job).state, case.overruled, case.refusals) == ("approved", True, [])
+
+
+def test_a_job_that_has_stayed_long_enough_is_cancelled(slow_job: Slow, forcing: Any) -> None:
+    job = slow_job()
+    case = forcing(job)
+    passed = time.time() - job.created_at.timestamp()
+    for enough, cut in ((None, False), (passed + 600.0, False), (passed - 1.0, True)):
+        case.case = replace(case.case, rule=Rule.STAY, enough=enough)
+        case._end_due()
+        job.refresh_from_db()
+        assert (case.cut, job.state in ("cancelling", "cancelled")) == (cut, cut)
 
 
 def test_what_forbids_a_forced_move_is_kept_once(slow_job: Slow, fake_grid: FakeGrid, forcing: Any) -> None:
