@@ -17,7 +17,7 @@ EXPERIMENT = Experiment(
     "nodes pays, for several amounts of load."
     f" {ONE_PROCESSOR}",
     help="whether jobs are moved when that pays, for several amounts of load",
-    duration="about an hour, one case with --only in about 10 minutes",
+    duration="about half an hour, one case with --only in about 6 minutes",
     measurement=measurement,
     tables=_TABLES,
     figure=_FIGURE,

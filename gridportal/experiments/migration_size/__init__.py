@@ -17,7 +17,7 @@ EXPERIMENT = Experiment(
     "nodes pays, for matrices of several sizes."
     f" {ONE_PROCESSOR}",
     help="whether jobs of several sizes are moved when that pays",
-    duration="about 2 hours, one case with --only in about 10 minutes",
+    duration="about half an hour, one case with --only in about 6 minutes",
     measurement=measurement,
     tables=_TABLES,
     figure=_FIGURE,

@@ -17,7 +17,7 @@ EXPERIMENT = Experiment(
     "nodes pays, for load that comes early or late."
     f" {ONE_PROCESSOR}",
     help="whether jobs are moved when that pays, early and late in their time",
-    duration="about an hour, one case with --only in about 10 minutes",
+    duration="about half an hour, one case with --only in about 6 minutes",
     measurement=measurement,
     tables=_TABLES,
     figure=_FIGURE,

@@ -15,7 +15,7 @@ EXPERIMENT = Experiment(
     about="Migration 2003, 8.2, figure 6: whether a QR factorization is moved to nodes that another job "
     "has left, when that pays.",
     help="whether jobs are moved to nodes that others leave, when that pays",
-    duration="about half an hour, one case with --only in about 10 minutes",
+    duration="about 10 minutes, one case with --only in about 5",
     measurement=measurement,
     tables=_TABLES,
     figure=_FIGURE,
