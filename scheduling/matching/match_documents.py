@@ -12,6 +12,9 @@ from scheduling.matching.core.answers import ClauseReport, MatchAnswer
 from scheduling.matching.core.sets.set_matching import gap_percent
 from scheduling.matching.match_messages import change_message, notice_message, refusal_message
 
+#: States of requests whose wait ended before they were answered; the answer is the last that was tried.
+_ENDED_EARLY = ("cancelled", "expired")
+
 
 def document(answer: MatchAnswer) -> dict[str, Any]:
     """The answer as JSON. `share` is null without a mapper; `explanation` and `mapper` are there where there is one."""
@@ -77,7 +80,8 @@ def document_xml(document: Mapping[str, Any], code: int) -> str:
         reason = next(each for each in reasons if each)
         return _virtual_machine(code if "state" not in document else 404, str(reason), [])
     machines = [(each["dns"], each["processors"], each["share"]) for each in answer["machines"]]
-    return _virtual_machine(answer["status"]["code"], answer["status"]["message"], machines)
+    ended = f"{str(document['state']).capitalize()}. " if document.get("state") in _ENDED_EARLY else ""
+    return _virtual_machine(answer["status"]["code"], ended + answer["status"]["message"], machines)
 
 
 def _virtual_machine(code: int, message: str, listed: Iterable[tuple[str, int, float | None]]) -> str:

@@ -110,6 +110,9 @@ def _notice_text(notice: Notice) -> str:
     if notice.code is NoticeCode.UNKNOWN_FUNCTION:
         meant = f"; perhaps {notice.meant} is meant" if notice.meant else ""
         return f"there is no function {notice.text}; its value is an error{meant}"
+    if notice.code is NoticeCode.UNKNOWN_ATTRIBUTE:
+        meant = f"; perhaps {notice.meant} is meant" if notice.meant else ""
+        return f"no resource has an attribute {notice.text}; its value is undefined{meant}"
     if notice.code is NoticeCode.CUT:
         what = "read" if notice.place.line else "held against the request"
         return f"the time was over when {notice.value or 0:,.0f} resources were {what}; the others are left out"

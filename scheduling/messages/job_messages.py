@@ -248,6 +248,11 @@ def _(nodes: Sequence[str], seconds: float, limit: float, model: str) -> str:
 
 @says(Code.CONTRACT_BROKEN)
 def _(phase: str, promised: float, seconds: float, average: float) -> str:
+    if average <= 1:
+        return (
+            f"It slows down: it was faster than promised before, and now {phase} takes {span(seconds)} where "
+            f"{span(promised)} were promised. The rescheduler is called."
+        )
     return (
         f"It gets less than it was promised: {phase} takes {span(seconds)} in place of {span(promised)}, and all "
         f"phases so far took {average:.1f} times as long as promised. The rescheduler is called."
@@ -256,10 +261,12 @@ def _(phase: str, promised: float, seconds: float, average: float) -> str:
 
 @says(Code.CONTRACT_OVERDUE)
 def _(phase: str, promised: float, seconds: float, average: float) -> str:
+    nothing = f"it has reported nothing for {span(seconds)}, and a report was due after {span(promised)} at most"
+    if average <= 1:
+        return f"It slows down: it was faster than promised before, now {nothing}. The rescheduler is called."
     return (
-        f"It gets less than it was promised: it has reported nothing for {span(seconds)}, {phase} was to take "
-        f"{span(promised)}, and all phases so far took at least {average:.1f} times as long as promised. The "
-        "rescheduler is called."
+        f"It gets less than it was promised: {nothing}; all phases so far took at least {average:.1f} times as long as "
+        "promised. The rescheduler is called."
     )
 
 

@@ -209,11 +209,12 @@ class SavedRequestSerializer(serializers.ModelSerializer[SavedRequest]):
 
 
 class SaveSerializer(WordedSerializer):
-    """A request to keep under a name; `shared`: everybody may use it."""
+    """A request to keep under a name; `shared`: everybody may use it; without it one that is kept stays as it is, and a
+    new one is for its owner alone."""
 
     name = serializers.CharField(max_length=80)
     request = serializers.CharField(max_length=_LONGEST)
-    shared = serializers.BooleanField(required=False, default=False)
+    shared = serializers.BooleanField(required=False)
 
 
 class SavedRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[SavedRequest]):
@@ -231,7 +232,8 @@ class SavedRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
     def create(self, request: Request) -> Response:
         """Keep a request; of the same name the newer one counts."""
         asked = valid_data(SaveSerializer(data=request.data))
-        made = saving_requests.save_request(caller(request), asked["name"], asked["request"], shared=asked["shared"])
+        shared = asked.get("shared")
+        made = saving_requests.save_request(caller(request), asked["name"], asked["request"], shared=shared)
         return Response(SavedRequestSerializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses={204: None})

@@ -72,7 +72,7 @@ def new_request(request: HttpRequest) -> HttpResponse:
     """GET shows the form, empty or with a request that was kept or sent before; POST sends it or keeps it."""
     _must_send(request)
     if request.method != "POST":
-        return _form(request, SendForm(initial={"text": _first_text(request)}).show(_kept_texts(request)))
+        return _form(request, SendForm(initial=_first(request)).show(_kept_texts(request)))
     form = SendForm(request.POST)
     if not form.is_valid():
         return _form(request, form, 422)
@@ -235,14 +235,17 @@ def _form(request: HttpRequest, form: SendForm, status: int = 200) -> HttpRespon
     return render(request, "scheduling/requests/new.html", {"form": form, "saved": saved}, status=status)
 
 
-def _first_text(request: HttpRequest) -> str:
-    """That of a request that was kept or sent before, where the address names one."""
+def _first(request: HttpRequest) -> dict[str, Any]:
+    """The fields of a request that was kept or sent before, where the address names one. One of one's own has its name
+    and whether it is shared, too: kept again, it is the same request."""
     kept, sent = request.GET.get("saved", ""), request.GET.get("from", "")
     if kept.isdecimal() and len(kept) < 18:
-        return get_object_or_404(ads.saved_requests(caller(request)), pk=int(kept)).text
+        row = get_object_or_404(ads.saved_requests(caller(request)), pk=int(kept))
+        own = {"name": row.name, "shared": row.shared} if row.owner_id == caller(request).pk else {}
+        return {"text": row.text, **own}
     if sent.isdecimal() and len(sent) < 18:
-        return _visible(request, int(sent)).text
-    return FIRST
+        return {"text": _visible(request, int(sent)).text}
+    return {"text": FIRST}
 
 
 def _visible(request: HttpRequest, pk: int) -> MatchRequest:

@@ -48,7 +48,7 @@ def finding(story: ContractStory) -> str:
         case Standing.SILENT:
             return f"It is silent: nothing was reported for {duration(story.quiet)}, longer than any phase should take."
         case Standing.VIOLATED:
-            return f"It gets less than it was promised: {gets}."
+            return f"{_slower_than(main)}: {gets}."
         case Standing.SLOW:
             on_average = "it is within its limits" if is_longer else "it gets what it was promised"
             return f"Its last report took longer than promised; on average {on_average}: {gets}."
@@ -57,6 +57,13 @@ def finding(story: ContractStory) -> str:
         case _:
             kept = "It is slower than promised, within its limits" if is_longer else "It gets what it was promised"
             return f"{kept}: {gets}."
+
+
+def _slower_than(main: PhaseRow) -> str:
+    """Limits follow a run that is faster than promised, so that it may be slowed down and still be faster."""
+    if main.ratio is not None and main.ratio <= 1:
+        return "It is slower than it was before, not than promised"
+    return "It gets less than it was promised"
 
 
 def _promised_and_taken(row: PhaseRow) -> str:

@@ -6,7 +6,7 @@ weighs each ratio by its predicted seconds, so that a phase of a millisecond doe
 
 What the paper leaves open:
 - a call needs a second report above the limit, at most a round through the phases before, and reports of `SETTLING` of
-  the predicted time: one slow report, of whatever length, is a disturbance;
+  the predicted time: one slow report, of whatever length, is a disturbance; so is one fast report for the limits;
 - after a call nobody asks again for `PAUSE` of the time that the run is expected to take; a call without an answer is
   made again then;
 - limits that a refusal raised fall back after `PATIENCE` of that time, twice as long with each refusal;
@@ -126,8 +126,10 @@ class Monitor:
             again = self.state.is_second(self.state.judged, len(self._phases))
             self.state.above = self.state.judged
             return self._call(report, promised, average) if again and average > limits.upper else None
-        if ratio < limits.lower and average < limits.lower:
-            return self._accelerate(average)
+        if ratio < limits.lower:
+            before, self.state.below = self.state.below, self.state.judged
+            again = before > 0 and self.state.judged - before <= len(self._phases)
+            return self._accelerate(average) if again and average < limits.lower else None
         return None
 
     def _call(self, report: Phase, promised: float, average: float) -> Signal | None:

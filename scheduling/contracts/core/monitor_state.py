@@ -68,10 +68,11 @@ class Call:
 class MonitorState:
     """Everything that goes on from report to report.
 
-    clock: reported seconds so far, by which the monitor tells time; above: the number of the last report above the
-    upper limit (0: none); call: what was asked and not answered yet; called: after which report was asked last;
-    quiet_until, raised_until: on the clock. heard_at: when the portal last read a report, in Unix seconds; batch: the
-    most predicted seconds that came at once of late. These two depend on when reports are read, nothing else does.
+    clock: reported seconds so far, by which the monitor tells time; above, below: the numbers of the last reports above
+    the upper limit and below the lower one (0: none); call: what was asked and not answered yet; called: after which
+    report was asked last; quiet_until, raised_until: on the clock. heard_at: when the portal last read a report, in
+    Unix seconds; batch: the most predicted seconds that came at once of late. These two depend on when reports are
+    read, nothing else does.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -85,6 +86,7 @@ class MonitorState:
     last_at: float = 0.0
     last_ratio: float | None = None
     above: int = 0
+    below: int = 0
     call: Call | None = None
     called: int = 0
     calls: int = 0
@@ -146,7 +148,7 @@ class MonitorState:
         return state
 
 
-_WHOLE = ("reports", "judged", "above", "called", "calls", "refusals", "dropped")
+_WHOLE = ("reports", "judged", "above", "below", "called", "calls", "refusals", "dropped")
 _NUMBERS = ("scale", "clock", "actual", "predicted", "last_at", "quiet_until", "heard_at", "batch")
 _MAYBE = ("last_ratio", "raised_until")
 

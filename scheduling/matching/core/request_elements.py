@@ -114,6 +114,14 @@ def _is_instant(service: str) -> bool:
     return service.lower().startswith(_INSTANT)
 
 
+def check_job_elements(ad: Record) -> None:
+    """Raises MeaningError for how long a request waits, in one that a job asks its nodes by."""
+    for key in (_SERVICE, _LIFETIME):
+        if (stated := ad.get(key)) is not None:
+            accepted = f"a request without {key.capitalize()}: a job waits until it is placed or cancelled"
+            raise _wrong(key.capitalize(), stated, accepted)
+
+
 def _wrong(element: str, stated: Expression, accepted: str) -> MeaningError:
     place = (stated.start, stated.end)
     return MeaningError(_text(stated), place, f"{element} is {{part}}; accepted is {{accepted}}.", accepted)

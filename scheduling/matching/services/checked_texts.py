@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gridportal.base.errors import InputError
+from scheduling.matching.core.language.ad_errors import MeaningError
 from scheduling.matching.core.language.ad_reader import AdText, read_ad
+from scheduling.matching.core.request_elements import check_job_elements
 from scheduling.matching.services.limited_match import limited_match
 from scheduling.matching.services.match_texts import MatchQuestion
 
@@ -32,8 +34,12 @@ def check_request(text: str, field: str = "request") -> AdText:
 
 
 @lru_cache(256)
-def check_meaning(text: str, field: str = "request") -> None:
-    """As `check_request`, once for each text that means something."""
+def check_job_request(text: str, field: str = "classad") -> None:
+    """As `check_request`, once for each text that means something, for nodes of a job: it has no time to wait."""
+    try:
+        check_job_elements(read_request(text, field).ad)
+    except MeaningError as error:
+        raise error.placed(text, field) from error
     check_request(text, field)
 
 

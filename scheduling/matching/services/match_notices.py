@@ -10,6 +10,7 @@ from scheduling.matching.adapters.library_functions import argument_counts, take
 from scheduling.matching.core.language.ad_errors import NO_PLACE, Notice, NoticeCode
 from scheduling.matching.core.language.ad_reader import ASKED_EVERY, AdText
 from scheduling.matching.core.language.ad_syntax import Expression, Record
+from scheduling.matching.core.language.attribute_checks import unknown_attributes
 from scheduling.matching.core.language.function_checks import FunctionChecks
 
 #: Notices of each kind that are listed.
@@ -21,6 +22,12 @@ def of_request(read: AdText, source: str, is_list: Callable[[Expression], bool])
     checks = FunctionChecks(read.text, source, takes, argument_counts)
     notices = [*checks.of(read.ad), *checks.without_list(read.ad, is_list)]
     yield from sorted(notices, key=lambda notice: notice.place.offset)
+
+
+def of_attributes(read: AdText, source: str, ads: Sequence[Record]) -> Iterator[Notice]:
+    """About names that no resource has; nothing where there are no resources."""
+    if ads:
+        yield from unknown_attributes(read, source, {key for ad in ads for key in ad.attributes})
 
 
 def of_resources(ads: Sequence[Record], text: str, source: str, is_over: Callable[[], bool]) -> Iterator[Notice]:

@@ -31,7 +31,7 @@ from scheduling.matching.core.sets.set_matching import SetMatch, match, passes_w
 from scheduling.matching.core.sets.set_request import SetRequest
 from scheduling.matching.services import match_notices
 
-_NAMES = ("machine", "dns", "name", "hostname")
+RESOURCE_NAMES = ("machine", "dns", "name", "hostname")
 _PROCESSORS = ("processors", "cpus", "cpucount", "totalcpus", "detectedcpus")
 _TIMES = ("exectime", "computetime")
 
@@ -75,7 +75,8 @@ def answer(question: MatchQuestion, records: Sequence[Record] | None = None) -> 
     request = _as_sent(read.ad, question)
     outcome = _matched(question, request, pool, library, is_over)
     about = match_notices.of_request(read, question.request_source, SetRequest(request, pool).is_list)
-    notices = [*match_notices.of_time(library.evaluated), *read.notices, *about, *notices]
+    names = match_notices.of_attributes(read, question.request_source, ads)
+    notices = [*match_notices.of_time(library.evaluated), *read.notices, *about, *names, *notices]
     if match_notices.is_cut(notices):
         outcome = replace(outcome, exact=False, bound=None)
     made = _answered(outcome, ads, notices, time.monotonic() - started, is_late=is_over())
@@ -131,7 +132,8 @@ def _as_sent(ad: Record, question: MatchQuestion) -> Record:
 
 def dns(ad: Record, row: int) -> str:
     """The name of a resource, or its place in the pool where its ad has none."""
-    return next((str(value) for name in _NAMES if isinstance(value := ad.literal(name), str) and value), f"#{row + 1}")
+    names = (value for name in RESOURCE_NAMES if isinstance(value := ad.literal(name), str) and value)
+    return next(names, f"#{row + 1}")
 
 
 def _answered(

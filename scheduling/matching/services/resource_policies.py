@@ -10,7 +10,8 @@ from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
 from monitoring.clusters import selectors as clusters
 from scheduling.matching.models import ResourceAd
-from scheduling.matching.services.checked_texts import check_policy
+from scheduling.matching.services.checked_texts import check_policy, read_request
+from scheduling.matching.services.match_texts import RESOURCE_NAMES
 
 
 @transaction.atomic
@@ -29,8 +30,16 @@ def set_resource_ad(actor: User, cluster: str, node: str, text: str) -> Resource
             audit(actor, "resource_ad.remove", row, cluster=cluster, node=node)
         rows.delete()
         return None
+    _check_names(text)
     check_policy(text)
     values = {"text": text, "changed_by": actor.username, "changed_at": timezone.now()}
     row, _ = ResourceAd.objects.update_or_create(cluster=cluster, node=node, defaults=values)
     audit(actor, "resource_ad.change", row, cluster=cluster, node=node, text=text[:2000])
     return row
+
+
+def _check_names(text: str) -> None:
+    """Raises InputError for a name: two nodes of one name could be found as one."""
+    for name in RESOURCE_NAMES:
+        if read_request(text, "ad").ad.get(name) is not None:
+            raise InputError("ad", name, "other attributes: the portal gives each node its own name")

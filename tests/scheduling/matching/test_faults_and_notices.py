@@ -112,3 +112,22 @@ def test_of_many_warnings_of_a_kind_the_count_is_told() -> None:
     warnings = document(made)["warnings"]
     assert warnings[19].endswith("(10 more like this)")
     assert "resources, line 31, column 18: there is no function fooo" in warnings[20]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "names"),
+    [
+        ("[ requirements = other.cpu > 2 && other.CPUS > 1 ]", ["cpu"]),
+        ('[ Type = "Set"; rank = Max(other.nope) + Sum(other.cpus) + SetSize ]', ["nope"]),
+        ("[ x = 3; requirements = other.cpus > x && x > my.none ]", []),
+    ],
+)
+def test_a_name_that_no_resource_has_is_warned_of(request_text: str, names: list[str]) -> None:
+    notices = answer(MatchQuestion(request_text, MACHINES)).notices
+    assert [each.text for each in notices if each.code is NoticeCode.UNKNOWN_ATTRIBUTE] == names
+
+
+def test_a_near_name_is_proposed_where_a_name_stands_first() -> None:
+    (told,) = warned("[ requirements =\n other.cpu > 2 && other.cpu < 9 ]")
+    assert told.startswith("request, line 2, column 2: no resource has an attribute cpu; its value is undefined")
+    assert told.endswith("perhaps cpus is meant")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from gridportal.base.errors import InputError
 from gridportal.base.reasons import Code
 from scheduling.jobs.core.explanation import Explanation
 from scheduling.jobs.models import Job
@@ -147,3 +148,10 @@ def test_notes_come_back_from_their_document(submit: Submit, cpus: None) -> None
     why = explained(placement)
     assert why.among
     assert Explanation.read(why.document()) == why
+
+
+@pytest.mark.parametrize("element", ["lifetime = 5", 'Service = "InstantService"'])
+def test_a_request_of_a_job_has_no_time_to_wait(submit: Submit, fake_grid: FakeGrid, element: str) -> None:
+    with pytest.raises(InputError, match="a job waits until it is placed or cancelled") as refused:
+        submit(1, classad=f"[ {element}; requirements = other.cpu > 0.3 ]")
+    assert refused.value.field == "classad"

@@ -55,6 +55,9 @@ def test_one_that_waits_has_no_machines_in_xml_and_says_why_on_its_page(client_a
     assert "The smallest change: do without SetSize == 3." in page
     assert client.post(f"/api/match-requests/{made['id']}/cancel").json()["state"] == "cancelled"
     assert client.post(f"/api/match-requests/{made['id']}/cancel").status_code == 409
+    ended = ElementTree.fromstring(client.get(f"/api/match-requests/{made['id']}?format=xml").content).find("result")
+    assert ended is not None
+    assert ended.attrib["statusMessage"].startswith("Cancelled. No set of resources")
 
 
 def test_what_cannot_be_read_is_said_with_its_place(client_as) -> None:
@@ -89,6 +92,13 @@ def test_kept_requests_are_shared_only_where_their_owner_says_so(client_as, peop
     assert [each["name"] for each in other.get("/api/saved-requests").json()["results"]] == ["ours"]
     shared = SavedRequest.objects.get(name="ours")
     assert "SetSize == 2" in page_text(other.get(f"/requests/new?saved={shared.pk}"))
+    changed = client.get(f"/requests/new?saved={shared.pk}").context["form"]
+    assert [changed[name].value() for name in ("name", "shared")] == ["ours", True], "kept again it is the same one"
+    assert not other.get(f"/requests/new?saved={shared.pk}").context["form"]["name"].value()
+    for word, left in (({}, True), ({"shared": False}, False), ({"shared": True}, True)):
+        asked = {"name": "ours", "request": THREE, **word}
+        answer = client.post("/api/saved-requests", asked, content_type="application/json").json()
+        assert (answer["id"], answer["shared"], answer["request"]) == (shared.pk, left, THREE)
     assert other.delete(f"/api/saved-requests/{shared.pk}").status_code == 403
     assert client.delete(f"/api/saved-requests/{shared.pk}").status_code == 204
 
@@ -96,6 +106,9 @@ def test_kept_requests_are_shared_only_where_their_owner_says_so(client_as, peop
 def test_administrators_change_ads_on_the_page(client_as) -> None:
     client = client_as("administrator")
     assert client.post("/requests/ads/grid", {"node": "n9", "text": "[]"}).status_code == 422
+    renamed = client.post("/requests/ads/grid", {"node": "n1", "text": '[ rack = 7; Machine = "n2" ]'})
+    assert renamed.status_code == 422
+    assert "the portal gives each node its own name" in page_text(renamed)
     assert client.post("/requests/ads/grid", {"node": "n1", "text": "[ rack = 7 ]"}).status_code == 302
     assert "[ rack = 7 ]" in page_text(client.get("/requests/?show=ads"))
     assert client.post("/requests/ads/grid", {"node": "n1", "text": ""}).status_code == 302

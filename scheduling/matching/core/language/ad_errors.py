@@ -120,6 +120,7 @@ class NoticeCode(StrEnum):
     DEFINED_TWICE = "defined_twice"  # the last counts; facts: text
     OF_THE_MEMBER = "of_the_member"  # a name that only resources have, in an aggregate; facts: text
     UNKNOWN_FUNCTION = "unknown_function"  # facts: text; meant: a near name
+    UNKNOWN_ATTRIBUTE = "unknown_attribute"  # no resource has it; facts: text; meant: a near name
     ARGUMENT_COUNT = "argument_count"  # a function has another number of them; facts: text, counts
     CUT = "cut"  # time was up when so many resources were read, or held against the request; fact: value
     NO_LIST = "no_list"  # Sum of what is no list where no set is asked for, Avg of a set's members; facts: text

@@ -198,3 +198,14 @@ def test_a_long_run_costs_no_more_space_than_a_short_one() -> None:
     assert monitor.state.judged == 100_000
     assert len(monitor.state.adjustments) <= MOST_ADJUSTMENTS
     assert len(json.dumps(monitor.state.document())) < 30_000
+
+
+def test_one_fast_report_is_chance_and_lowers_no_limit() -> None:
+    """A short beginning that is over at once says nothing of the steps after it."""
+    promised = Prediction("m", (PhasePrediction("init", 1, (1.0,)), PhasePrediction("step", 20, (1.0,))))
+    monitor = Monitor(promised, GIVEN)
+    signals = [monitor.observe(each) for each in (Phase("init", 0.1), *[Phase("step", 0.9)] * 10)]
+    assert set(signals) == {Signal.NONE}
+    assert monitor.state.limits == GIVEN
+    assert [monitor.observe(Phase("step", 0.1)) for _ in range(10)][-1] is Signal.ADJUSTED
+    assert monitor.state.limits.upper < GIVEN.upper
