@@ -6,6 +6,8 @@ input of `python -m MODULE NAME`, and the answer comes from its standard output.
 
 from __future__ import annotations
 
+import ctypes
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from gridportal.base.processes import Completed, run
+
+_OUTPUT, _ERRORS = 1, 2  # the numbers that these files have in each process
 
 
 def plugin_names(group: str) -> list[str]:
@@ -65,6 +69,14 @@ def _named_signal(number: int) -> str:
 
 @contextmanager
 def without_output() -> Iterator[None]:
-    """What a plug-in prints in this block is no answer: it goes to standard error."""
-    with redirect_stdout(sys.stderr):
-        yield
+    """What a plug-in prints in this block is no answer: it goes to standard error, from libraries in C, too."""
+    sys.stdout.flush()
+    answers = os.dup(_OUTPUT)
+    try:
+        os.dup2(_ERRORS, _OUTPUT)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(answers, _OUTPUT)
+        os.close(answers)

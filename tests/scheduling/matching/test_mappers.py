@@ -87,7 +87,10 @@ import sys, time
 from scheduling.matching.core.mapping.mapper_interface import MappedShare
 
 def reverse(question):
+    import ctypes, os
     print("this is no answer")
+    os.write(1, b"{nor this")
+    ctypes.CDLL(None).printf(b"nor what C keeps until the end")
     return [MappedShare(place, 0.5) for place in reversed(range(len(question.machines)))]
 
 def fails(question):
