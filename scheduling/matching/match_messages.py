@@ -113,6 +113,8 @@ def _notice_text(notice: Notice) -> str:
     if notice.code is NoticeCode.UNKNOWN_ATTRIBUTE:
         meant = f"; perhaps {notice.meant} is meant" if notice.meant else ""
         return f"no resource has an attribute {notice.text}; its value is undefined{meant}"
+    if notice.code is NoticeCode.NO_TIME:
+        return f"{notice.text} is no number above 0 for {notice.meant}, so that the mapper knows no time of it"
     if notice.code is NoticeCode.CUT:
         what = "read" if notice.place.line else "held against the request"
         return f"the time was over when {notice.value or 0:,.0f} resources were {what}; the others are left out"

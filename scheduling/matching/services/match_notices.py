@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from scheduling.matching.adapters.library_functions import argument_counts, takes
-from scheduling.matching.core.language.ad_errors import NO_PLACE, Notice, NoticeCode
+from scheduling.matching.core.language.ad_errors import NO_PLACE, Notice, NoticeCode, TextPlace
 from scheduling.matching.core.language.ad_reader import ASKED_EVERY, AdText
 from scheduling.matching.core.language.ad_syntax import Expression, Record
 from scheduling.matching.core.language.attribute_checks import unknown_attributes
 from scheduling.matching.core.language.function_checks import FunctionChecks
+from scheduling.matching.core.mapping.mapper_interface import MapperMachine
 
 #: Notices of each kind that are listed.
 _MOST_LISTED = 20
@@ -37,6 +38,17 @@ def of_resources(ads: Sequence[Record], text: str, source: str, is_over: Callabl
         if number and number % ASKED_EVERY == 0 and is_over():
             return
         yield from checks.of(ad)
+
+
+def of_times(machines: Sequence[MapperMachine], time: str, request: Record, text: str, source: str) -> Iterator[Notice]:
+    """About machines whose predicted time is no number above 0. time: the attribute of the request; empty for none."""
+    stated = request.get(time) if time else None
+    if stated is None:
+        return
+    place = TextPlace.of(text, stated.start) if stated.end else NO_PLACE
+    for machine in machines:
+        if machine.seconds is None:
+            yield Notice(NoticeCode.NO_TIME, place, time, source=source, meant=machine.dns)
 
 
 def of_time(evaluated: int | None) -> list[Notice]:

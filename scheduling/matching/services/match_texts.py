@@ -86,7 +86,7 @@ def answer(question: MatchQuestion, records: Sequence[Record] | None = None) -> 
     if question.names_candidates:
         made = replace(made, candidates=tuple(dns(ads[row], row) for row in outcome.filtered.rows.tolist()))
     if outcome.members:
-        made = _with_question(made, outcome, request, pool)
+        made = _with_question(made, outcome, request, pool, question)
     return _explained(made, outcome, question, request, pool) if question.explain else made
 
 
@@ -176,14 +176,27 @@ def _processors(ad: Record) -> int:
     return counts[0] if counts else 1
 
 
-def _with_question(made: MatchAnswer, outcome: SetMatch, request: Record, pool: Pool) -> MatchAnswer:
+def _with_question(
+    made: MatchAnswer, outcome: SetMatch, request: Record, pool: Pool, question: MatchQuestion
+) -> MatchAnswer:
     """With what the mapper that the request names is to be asked."""
     name, stated = mapper_of(request)
     if not name:
         return made
     options = _plain(stated)
-    machines = _machines(made, outcome, request, pool, options)
-    return replace(made, mapping=MappingRequest(name, MapperQuestion(machines, options, _plain(request))))
+    time = _time_name(request, options)
+    machines = _machines(made, outcome, request, pool, time)
+    text = (question.request, question.request_source)
+    notices = (*made.notices, *match_notices.of_times(machines, time, request, *text))
+    asked = MappingRequest(name, MapperQuestion(machines, options, _plain(request)))
+    return replace(made, mapping=asked, notices=match_notices.listed(notices))
+
+
+def _time_name(request: Record, options: dict[str, PlainValue]) -> str:
+    """The attribute of the request that predicts the time on a machine; empty without one."""
+    if "time" in options:
+        return str(options["time"])
+    return next((name for name in _TIMES if name in request.attributes), "")
 
 
 def _plain(ad: Record) -> dict[str, PlainValue]:
@@ -197,15 +210,14 @@ def _machines(
     outcome: SetMatch,
     request: Record,
     pool: Pool,
-    options: dict[str, PlainValue],
+    time: str,
 ) -> tuple[MapperMachine, ...]:
     rows = list(outcome.members)
     chosen = pool.subset(np.array(rows, np.int64))
-    names = [str(options["time"])] if "time" in options else [name for name in _TIMES if name in request.attributes]
     times = Column.constant(Special.UNDEFINED)
-    if names:
+    if time:
         pairs = PairValues(SetRequest(request, chosen), Library())
-        times = pairs.of_request(AttributeName(Scope.NEAREST, names[0]))
+        times = pairs.of_request(AttributeName(Scope.NEAREST, time))
     return tuple(
         MapperMachine(machine.dns, machine.processors, _seconds(times, place), _plain(ad))
         for place, (machine, ad) in enumerate(zip(made.machines, chosen.ads, strict=True))

@@ -131,3 +131,16 @@ def test_a_near_name_is_proposed_where_a_name_stands_first() -> None:
     (told,) = warned("[ requirements =\n other.cpu > 2 && other.cpu < 9 ]")
     assert told.startswith("request, line 2, column 2: no resource has an attribute cpu; its value is undefined")
     assert told.endswith("perhaps cpus is meant")
+
+
+@pytest.mark.parametrize(
+    ("time", "machines"),
+    [('"soon"', ["a", "b"]), ("10 / other.cpus - 1", ["b"]), ("10.0 / other.cpus", [])],
+    ids=["text", "below 0", "a number"],
+)
+def test_a_time_that_a_mapper_cannot_use_is_told(time: str, machines: list[str]) -> None:
+    text = f'[ Type = "Set"; x = {time}; Mapper = [ name = "line"; time = "x" ]; rank = Sum(other.cpus) ]'
+    notices = answer(MatchQuestion(text, MACHINES)).notices
+    assert [each.meant for each in notices if each.code is NoticeCode.NO_TIME] == machines
+    for notice in notices:
+        assert notice_message(notice).startswith("request, line 1, column 21: x is no number above 0 for ")
