@@ -54,7 +54,7 @@ NODE_SORTS: dict[str, Callable[[NodeFigures], Any]] = {
     "load": lambda node: node.load,
     "load_runs": lambda node: node.load_runs,
     "speed": lambda node: node.speed,
-    "measured": lambda node: node.measured_at,
+    "age": lambda node: node.measured_at,
 }
 
 
