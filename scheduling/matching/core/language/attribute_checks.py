@@ -24,7 +24,7 @@ def unknown_attributes(read: AdText, source: str, known: Collection[str]) -> Ite
     [('opsis', 'opsys')]
     """
     seen: set[str] = set()
-    for name in _asked_of_resources(read.ad):
+    for name in sorted(_asked_of_resources(read.ad), key=lambda name: name.start):
         if name.key in seen or name.key in known or name.key in _EVERYWHERE:
             continue
         seen.add(name.key)
