@@ -235,7 +235,7 @@ def _form(request: HttpRequest, form: SendForm, status: int = 200) -> HttpRespon
     return render(request, "scheduling/requests/new.html", {"form": form, "saved": saved}, status=status)
 
 
-def _first(request: HttpRequest) -> dict[str, Any]:
+def _first(request: HttpRequest) -> dict[str, object]:
     """The fields of a request that was kept or sent before, where the address names one. One of one's own has its name
     and whether it is shared, too: kept again, it is the same request."""
     kept, sent = request.GET.get("saved", ""), request.GET.get("from", "")

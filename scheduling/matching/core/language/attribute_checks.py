@@ -15,8 +15,8 @@ from scheduling.matching.core.language.paper_forms import SET_SIZE
 _EVERYWHERE = {SET_SIZE, "currenttime"}
 
 
-def unknown_attributes(read: AdText, source: str, known: Collection[str]) -> Iterator[Notice]:
-    """A notice for each name, where it stands first. known: the attributes of all resources, in small letters.
+def unknown_attributes(read: AdText, source: str, attributes: Collection[str]) -> Iterator[Notice]:
+    """A notice for each name, where it stands first. attributes: those of all resources, in small letters.
 
     >>> from scheduling.matching.core.language.ad_reader import read_ad
     >>> text = "[ requirements = other.opsis == 1 && other.cpus > x; x = 2 ]"
@@ -25,10 +25,10 @@ def unknown_attributes(read: AdText, source: str, known: Collection[str]) -> Ite
     """
     seen: set[str] = set()
     for name in sorted(_asked_of_resources(read.ad), key=lambda name: name.start):
-        if name.key in seen or name.key in known or name.key in _EVERYWHERE:
+        if name.key in seen or name.key in attributes or name.key in _EVERYWHERE:
             continue
         seen.add(name.key)
-        near = get_close_matches(name.key, known, n=1, cutoff=0.75)
+        near = get_close_matches(name.key, attributes, n=1, cutoff=0.75)
         place = TextPlace.of(read.text, name.start)
         yield Notice(NoticeCode.UNKNOWN_ATTRIBUTE, place, name.name, source=source, meant=near[0] if near else "")
 
