@@ -100,6 +100,7 @@ TEMPLATES = [
             ],
             "builtins": [
                 "gridportal.web.templatetags.units",
+                "gridportal.web.templatetags.unbroken_text",
                 "scheduling.templatetags.reasons",
                 "scheduling.templatetags.rank_filters",
             ],

@@ -28,6 +28,8 @@ PRESETS: Mapping[str, tuple[str, timedelta]] = {
     "7d": ("last 7 d", timedelta(days=7)),
     "30d": ("last 30 d", timedelta(days=30)),
 }
+#: The times that reports offer; a list of jobs has no year.
+REPORT_PRESETS = {**PRESETS, "365d": ("last year", timedelta(days=365))}
 SORTS: Mapping[str, str] = {
     "id": "id",
     "name": "name",
@@ -154,7 +156,7 @@ def condition(name: str, value: object) -> Q:
     """What a filter other than the search asks of jobs, and of the daily sums of jobs where these have its column."""
     conditions: Mapping[str, Callable[[Any], Q]] = {
         "state": lambda state: Q(state__in=[one.value for one in ACTIVE]) if state == "active" else Q(state=state),
-        "since": lambda since: Q(created_at__gte=timezone.now() - PRESETS[since][1]),
+        "since": lambda since: Q(created_at__gte=timezone.now() - REPORT_PRESETS[since][1]),
         "application": lambda slug: Q(application__in=_keys(Application, slug=slug)),
         "owner": lambda username: Q(owner__in=_keys(User, username__iexact=username)),
         "method": lambda method: Q(method=method),

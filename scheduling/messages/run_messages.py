@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gridportal.base.reasons import Code, Reason
@@ -50,6 +51,7 @@ _CAUSES: dict[Code, tuple[str, str]] = {
     Code.WATCHER_ENDED: ("What watched it was killed, or this machine was started anew, while it ran", ""),
 }
 _SIGNALS = {130: "interrupted", 134: "aborted", 137: "killed", 139: "a memory fault", 143: "terminated"}
+_COLUMNS = re.compile(r"\S(?: {2,}|\t| \| )\S")
 _DOES_NOT_START = {"No such file or directory": "does not exist", "Permission denied": "may not be executed"}
 
 plain({code: f"{what}; {advice}." if advice else f"{what}." for code, (what, advice) in _CAUSES.items()})
@@ -153,7 +155,7 @@ def _(program: str, error: str, nodes: Sequence[str]) -> str:
 def _(exit_code: int | None, verified: bool | None, why: Reason, fault: str, log: Sequence[str], *, wrote: bool) -> str:
     how = _how(exit_code, verified, why, fault)
     if log and why.code is Code.OVER_TIME_LIMIT:  # its lines tell how far it came, and of no failure
-        return f"{how} The last line of its log: {log[-1]}"
+        return how if _is_head(log[-1]) else f"{how} The last line of its log: {log[-1]}"
     return how if fault and not log else f"{how}{_quoted(log, wrote=wrote)}"
 
 
@@ -171,6 +173,11 @@ def _quoted(log: Sequence[str], *, wrote: bool) -> str:
     if log:
         return f"{LOG_SAYS}{' / '.join(log)}"
     return " It wrote nothing itself." if wrote else " Its log is empty."
+
+
+def _is_head(line: str) -> bool:
+    """Whether it names the columns of a table, of which no row came: words far apart and no figure."""
+    return _COLUMNS.search(line) is not None and not any(letter.isdigit() for letter in line)
 
 
 def _how(exit_code: int | None, verified: bool | None, why: Reason, fault: str) -> str:

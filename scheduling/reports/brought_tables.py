@@ -77,9 +77,27 @@ def _lost(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> str:
     off = _off(qualities.get("contracts"), "run", "; promises were off by")
     if not found.slow:
         return f"{kept}, and none took longer{off}."
-    took = f"{counted(found.slow, 'run')} took longer than promised and lost {hours_text(found.suffered / _HOUR)}"
-    late = f"of which {hours_text(found.late_suffered / _HOUR)} in runs more than {_NOISE} late"
-    return f"{kept}. {took} node-hours, {late}{off}."
+    return f"{kept}{_lost_late(found)}{_lost_by_noise(found)}{off}."
+
+
+def _lost_late(found: Slowdown) -> str:
+    """What those lost that missed their promise; empty of none."""
+    if not found.late:
+        return ""
+    who = "the other one" if found.late == 1 else f"the other {found.late:,}"
+    if found.late == found.runs:
+        who = "it" if found.runs == 1 else "they"
+    return f"; {who} lost {hours_text(found.late_suffered / _HOUR)} node-hours"
+
+
+def _lost_by_noise(found: Slowdown) -> str:
+    """What those lost that kept their promise and yet took longer; empty of none."""
+    count = found.slow - found.late
+    if not count:
+        return ""
+    who = "The one that kept it" if found.kept == 1 else f"{count:,} of the {found.kept:,} that kept it"
+    lost = hours_text((found.suffered - found.late_suffered) / _HOUR)
+    return f". {who} took up to {_NOISE} longer than promised and lost {lost} node-hours"
 
 
 def _avoided(found: Slowdown, qualities: Mapping[str, PredictionQuality]) -> str:

@@ -3,6 +3,7 @@ ten times as long, for each of their parts is looked over as a shape of a tree."
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scheduling.reports.core.axis_ticks import every, ticks
@@ -61,7 +62,7 @@ def draw(canvas: Any, chart: Chart, width: float) -> None:
     canvas.drawString(0, HEIGHT - 10, _legend(chart))
     top = max(*chart.values, *chart.before, 0.0) * 1.05 or 1.0
     frame = _Frame(46, 34, width - 56, HEIGHT - 54, top)
-    _grid(canvas, frame)
+    _grid(canvas, frame, ticks(top, is_whole=chart.is_count))
     if chart.is_line:
         _lines(canvas, chart, frame)
     else:
@@ -72,11 +73,11 @@ def _legend(chart: Chart) -> str:
     return f"{chart.label}; grey: the time before" if chart.before else chart.label
 
 
-def _grid(canvas: Any, frame: _Frame) -> None:
+def _grid(canvas: Any, frame: _Frame, values: Sequence[float]) -> None:
     canvas.setLineWidth(0.4)
     canvas.setStrokeColor(_colour(_GRID))
     canvas.setFillColor(_colour(_INK))
-    for value in ticks(frame.top):
+    for value in values:
         at = frame.up(value)
         canvas.line(frame.left, at, frame.left + frame.width, at)
         canvas.drawRightString(frame.left - 5, at - 2.5, f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}")

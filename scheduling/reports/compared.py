@@ -28,9 +28,10 @@ HEADS = (
 
 
 def compared(now: Sequence[Figure], then: Sequence[Figure], before: Range) -> Section:
-    """Each figure now and before; the first one is in the sentence."""
+    """Each figure now and before, without those that neither time has; the first one is in the sentence."""
     earlier = {figure.name: figure.value for figure in then}
-    values = tuple(_row(figure, earlier.get(figure.name)) for figure in now)
+    pairs = [(figure, earlier.get(figure.name)) for figure in now]
+    values = tuple(_row(each, then) for each, then in pairs if each.value is not None or then is not None)
     until = f"{before.begin:%Y-%m-%d %H:%M} to {before.until:%Y-%m-%d %H:%M} UTC"
     note = f"The time before is as long: {until}."
     finding = _finding(now[0].name, now[0].value, earlier.get(now[0].name))
@@ -60,7 +61,9 @@ def change(now: float | None, then: float | None) -> float | None:
 
 def _finding(name: str, now: float | None, then: float | None) -> str:
     if now is None or then is None:
-        return f"{name.removesuffix(', %')} cannot be compared: one of the two times has no such figure."
+        lacks = "this time has no" if now is None else "the time before has no"
+        lacks = "neither of the two times has a" if now is then else lacks
+        return f"{name.removesuffix(', %')} cannot be compared: {lacks} figure of it."
     words, share = name[:1].lower() + name[1:], name.removesuffix(", %")
     figures = f"{figure_text(now)} {words} after {figure_text(then)} in the time before"
     if share != name:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from gridportal.accounts.models import User
 from gridportal.base.rates import rounded_percent
+from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.messages.failure_labels import failure_label
@@ -29,6 +30,7 @@ _BANDS = (
     (7 * 24 * 3600.0, "up to 7 d"),
 )
 _LONGER = "longer"
+_LIMITS = (Code.TIMED_OUT, Code.OVER_TIME_LIMIT)
 
 
 def fate_sections(person: User, span: Range) -> list[Section]:
@@ -38,7 +40,7 @@ def fate_sections(person: User, span: Range) -> list[Section]:
     failures: dict[str, Figures] = {}
     for key, figures in found.items():
         if key.part is UsePart.FAILURE and key.name != CANCELLED_EARLY:
-            failures.setdefault(key.name, Figures()).add(figures)
+            failures.setdefault(failure_label(key.name), Figures()).add(figures)
     return [compared_use(person, span), _waiting(whole), _failures(failures, whole)]
 
 
@@ -57,7 +59,8 @@ def _waiting(whole: Figures) -> Section:
             f"Of {counted(total, 'job')} that ended, half waited {median} at most and 19 of 20 waited {high} at most; "
             f"the median slowdown is {slowdown(whole):,.2f}."
         )
-    chart = Chart("Jobs", tuple(names), tuple(float(bands[name]) for name in names)) if total else None
+    counts = tuple(float(bands[name]) for name in names)
+    chart = Chart("Jobs", tuple(names), counts, is_count=True) if total else None
     note = ""
     if total:
         note = (
@@ -92,29 +95,35 @@ def _failures(failures: Mapping[str, Figures], whole: Figures) -> Section:
     sentences = _sentences([each.newest for _, each in ordered])
     values = tuple(
         (
-            failure_label(code),
+            label,
             each.jobs,
             rounded_percent(each.jobs / max(1, whole.failed)),
             sentences.get(each.newest, ""),
             f"job {each.newest}",
         )
-        for code, each in ordered
+        for label, each in ordered
     )
     finding = (
         f"{whole.failed:,} of {counted(whole.jobs, 'job')} failed." if whole.jobs else "No job ended in this time."
     )
     if ordered:
-        finding = f"{finding[:-1]}, most for one reason: {failure_label(ordered[0][0])} ({ordered[0][1].jobs:,})."
+        finding = f"{finding[:-1]}, most for one reason: {ordered[0][0]} ({ordered[0][1].jobs:,})."
     chart = None
     if len(ordered) > 1:
         chart = Chart(
             "Failed jobs",
-            tuple(failure_label(code) for code, _ in ordered[:12]),
+            tuple(label for label, _ in ordered[:12]),
             tuple(float(each.jobs) for _, each in ordered[:12]),
+            is_count=True,
         )
     return Section("failures", "Failures by reason", finding, heads, values, "", chart)
 
 
 def _sentences(numbers: list[int]) -> dict[int, str]:
-    """Why each of these jobs failed, in words."""
-    return {pk: message(reason) for pk, reason in Job.objects.filter(pk__in=numbers).values_list("pk", "reason")}
+    """Why each of these jobs failed, in words; of one at its time limit without its log, which tells of no failure."""
+    return {pk: _sentence(reason) for pk, reason in Job.objects.filter(pk__in=numbers).values_list("pk", "reason")}
+
+
+def _sentence(reason: Reason) -> str:
+    why = reason.facts.get("why")
+    return message(why if isinstance(why, Reason) and why.code in _LIMITS else reason)

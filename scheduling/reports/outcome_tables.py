@@ -9,11 +9,12 @@ from gridportal.accounts.models import User
 from gridportal.base.name_lists import all_listed
 from gridportal.base.rates import rounded_percent
 from gridportal.web.templatetags.units import mbit_text
+from monitoring.status.selectors.picture import LinkFigures
 from scheduling.jobs.core.units import share_text
 from scheduling.reports.brought_tables import brought_sections
 from scheduling.reports.compared import SECONDS, Figure, compared
 from scheduling.reports.random_tables import random_section
-from scheduling.reports.report_section import Cell, Chart, Head, Seconds, Section
+from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head, Seconds, Section
 from scheduling.reports.use_cells import counted
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.hindsight import Hindsight, MovesSum
@@ -24,6 +25,10 @@ from scheduling.usage.predictions import prediction_qualities
 from scheduling.usage.ranges import LinkUse, MovesReport, Range, Slowdown
 
 _HOUR = 3600.0
+_PLACE = (
+    *(Head("cluster", "Cluster"), Head("source", "From"), Head("target", "To")),
+    Head("peak_mbit", "Peak, Mbit/s", Cell.NUMBER),
+)
 _MOVES_NOTE = (
     "Right: the job ended sooner by it, by more than 5 % of the time that staying would have taken; wrong: later by "
     "more; even: between the two. Verified: the job is over, and what the move brought is known. Gains are shares of "
@@ -37,9 +42,13 @@ _NO_MOVES = (
 
 def network_sections(person: User, span: Range) -> list[Section]:
     """Utilization of links."""
-    found = ranges.link_use(span)
-    then = _link_figures(ranges.link_use(span.before))
-    return [compared(_link_figures(found), then, span.before), _links(found, ranges.estimated_links(found))]
+    found, before = ranges.link_use(span), ranges.link_use(span.before)
+    estimated = ranges.estimated_links(found)
+    now = ranges.links_now(estimated)
+    sections = [_links(found, estimated), *([_links_now(now)] if now else [])]
+    if not found and not before:
+        return sections  # the sentence of the links says why nothing can be compared
+    return [compared(_link_figures(found), _link_figures(before), span.before), *sections]
 
 
 def slowdown_sections(person: User, span: Range) -> list[Section]:
@@ -90,9 +99,8 @@ def _move_figures(found: MovesReport) -> list[Figure]:
 
 
 def _links(found: list[LinkUse], estimated: Sequence[str]) -> Section:
-    place = (Head("cluster", "Cluster"), Head("source", "From"), Head("target", "To"))
     shares = (Head("mean", "In use, %", Cell.PERCENT), Head("p95", "At p95, %", Cell.PERCENT))
-    heads = (*place, Head("peak_mbit", "Peak, Mbit/s", Cell.NUMBER), *shares)
+    heads = (*_PLACE, *shares)
     values = [
         (
             each.cluster,
@@ -121,11 +129,37 @@ def _links(found: list[LinkUse], estimated: Sequence[str]) -> Section:
     return Section("links", "Utilization of links", finding, heads, tuple(values), note if values else "", chart)
 
 
+def _links_now(found: Sequence[tuple[str, LinkFigures]]) -> Section:
+    """What links have now of which there is no history."""
+    heads = (*_PLACE, Head("rate_mbit", "Rate, Mbit/s", Cell.NUMBER), Head("in_use", "In use, %", Cell.PERCENT))
+    values = tuple(
+        (cluster, link.source, link.target, mbit_text(link.capacity), mbit_text(link.bandwidth or 0.0), _percent(link))
+        for cluster, link in found
+    )
+    cluster, most = found[0]
+    finding = (
+        f"{most.source}–{most.target} of {cluster} is used most now: {share_text(most.in_use or 0.0)} of its peak."
+    )
+    note = (
+        "As estimated from the newest transfers between pairs of nodes, whatever time is chosen above. Of each cluster "
+        f"the {ranges.MOST_LINKS} links that are most in use."
+    )
+    names = tuple(f"{link.source}–{link.target}, {cluster}" for cluster, link in found[:MOST_BARS])
+    chart = (
+        Chart("In use, %", names, tuple(_percent(link) for _, link in found[:MOST_BARS])) if len(found) > 1 else None
+    )
+    return Section("links_now", "Links now", finding, heads, values, note, chart)
+
+
+def _percent(link: LinkFigures) -> float:
+    return rounded_percent(link.in_use or 0.0)
+
+
 def _of_pairs(clusters: Sequence[str]) -> str:
-    """Why links that have figures are in no report."""
+    """Why links that have figures now have none of a time."""
     return (
-        f"Of the links of {all_listed(clusters)} no readings are kept: transfers are measured between pairs of nodes. "
-        "The page Topology has the figure of each link now, and the pages of the pairs have the readings."
+        f"The links of {all_listed(clusters)} have no history: transfers are measured between pairs of nodes, and what "
+        "each link has is estimated from these for now alone. The pages of the pairs have the readings."
     )
 
 
@@ -145,7 +179,7 @@ def _moves(found: MovesReport) -> Section:
         ]
         values += [("time saved", Seconds(round(turned.saved, 1)), Seconds(round(others.saved, 1)))]
     chart = (
-        Chart("Decisions", tuple(name for name, _ in shown), tuple(float(count) for _, count in shown))
+        Chart("Decisions", tuple(name for name, _ in shown), tuple(float(count) for _, count in shown), is_count=True)
         if shown
         else None
     )

@@ -8,13 +8,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from scheduling.jobs.filters import PRESETS
+from scheduling.jobs.filters import REPORT_PRESETS
 from scheduling.usage.ranges import Range
 
 #: What is shown where nobody names a time, and the longest that can be.
 USUAL, LONGEST = "30d", timedelta(days=3653)
-#: The times that the tabs offer; a list of jobs has no year.
-REPORT_PRESETS = {**PRESETS, "365d": ("last year", timedelta(days=365))}
 
 
 def asked_range(values: Mapping[str, Any], since: str) -> Range:

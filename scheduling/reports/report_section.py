@@ -97,13 +97,14 @@ def _number_text(cell: Cell, value: Any) -> str:
 @dataclass(frozen=True, slots=True)
 class Chart:
     """A picture of one figure: bars by name, or a line over time; `before`: the same of the time before, in order. The
-    names of a line are days, 2026-11-27, or moments in UTC, 2026-11-27 05:00."""
+    names of a line are days, 2026-11-27, or moments in UTC, 2026-11-27 05:00. is_count: its values are whole."""
 
     label: str
     names: tuple[str, ...]
     values: tuple[float, ...]
     before: tuple[float, ...] = ()
     is_line: bool = False
+    is_count: bool = False
 
     @property
     def short_names(self) -> tuple[str, ...]:
@@ -142,11 +143,10 @@ class Section:
         return replace(self, values=self.values[:MOST_ROWS]).rows
 
     @property
-    def cells(self) -> list[list[tuple[str, str]]]:
-        """The rows of a page: each text with its class of the style sheet."""
-        kinds = [head.number for head in self.heads]
-        rows = [zip(row, kinds, strict=True) for row in self.shown]
-        return [[(_short(text), _css(text, is_number=kind)) for text, kind in row] for row in rows]
+    def cells(self) -> list[list[tuple[str, str, str]]]:
+        """The rows of a page: each text with its class of the style sheet, and its head."""
+        rows = [zip(row, self.heads, strict=True) for row in self.shown]
+        return [[(_short(text), _css(text, is_number=head.number), head.label) for text, head in row] for row in rows]
 
     @property
     def left_out(self) -> int:
@@ -170,7 +170,16 @@ class Section:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    """Cut behind a word, where it has some.
+
+    >>> _short("a sentence " * 9)[-13:], len(_short("x" * 99))
+    ('a sentence a…', 80)
+    """
+    if len(text) <= _LONGEST:
+        return text
+    cut = text[: _LONGEST - 1]
+    words = cut if text[_LONGEST - 1] == " " else cut.rpartition(" ")[0]
+    return f"{words.rstrip() if len(words) > _LONGEST // 2 else cut}…"
 
 
 def _css(text: str, *, is_number: bool) -> str:

@@ -161,7 +161,15 @@ def _people_finding(people: Named, whole: Figures) -> str:
     first, used = rows[0]
     if len(rows) == 1:
         return f"1 person used all node-hours: {first}."
+    if len(rows) == 2:
+        second, rest = rows[1]
+        shares = [share_text(each / whole.node_time) for each in (used, rest)]
+        return f"{first} used {shares[0]} and {second} {shares[1]} of the node-hours."
     most = 1 + sum(1 for each in accumulate(used for _, used in rows) if each < 0.75 * whole.node_time)
+    if most == len(rows):
+        least, highest = (share_text(each / whole.node_time) for each in (rows[-1][1], used))
+        spread = least if least == highest else f"between {least} and {highest}"
+        return f"Each of {most:,} people used {spread} of the node-hours."
     if most == 1:
         return f"{first} used {share_text(used / whole.node_time)} of the node-hours."
     return f"{most} of {counted(len(rows), 'person', 'people')} used three quarters of the node-hours."
@@ -292,7 +300,7 @@ def _sites(sites: Mapping[tuple[str, str], Figures], whole: Figures) -> Section:
     finding = _NOTHING
     if ordered:
         (cluster, site), each = ordered[0]
-        where = f"The site {site} of {cluster}" if site else f"Jobs of no site of {cluster}"
+        where = f"The site {site} of {cluster}" if site else f"Nodes of {cluster} without a site"
         finding = f"{where} gave most: {part_text(each, whole)}."
     note = f"Sites are those of the topology file. {NOTE}" if values else ""
     return Section("sites", "By site", finding, heads, values, note)

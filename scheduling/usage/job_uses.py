@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from gridportal.base.reasons import Reason
+from gridportal.base.reasons import Code, Reason
 from monitoring.clusters.models import Node
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
@@ -55,12 +55,20 @@ def _use(row: dict[str, Any], runs: list[tuple[Any, ...]], now: datetime) -> Job
         application=str(row["application_id"]),
         created=row["created_at"],
         ended=row["ended_at"],
-        failure=reason.code.value if row["state"] == JobState.FAILED else "",
+        failure=_cause(reason).value if row["state"] == JobState.FAILED else "",
         node_count=row["node_count"],
         runs=tuple(_run(row, run, now) for run in runs),
         held_until=row["held_until"],
         is_cancelled=row["state"] == JobState.CANCELLED,
     )
+
+
+def _cause(reason: Reason) -> Code:
+    """Why a job failed: of a program that was ended what its backend says ended it, as its time limit."""
+    why = reason.facts.get("why")
+    if reason.code is Code.ENDED and isinstance(why, Reason) and why and why.code is not Code.PLAIN_TEXT:
+        return why.code
+    return reason.code
 
 
 def _run(row: dict[str, Any], run: tuple[Any, ...], now: datetime) -> RunTime:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from monitoring.clusters.models import Cluster, Node
 from monitoring.history.selectors.series import history
-from monitoring.status.selectors.picture import picture
+from monitoring.status.selectors.picture import LinkFigures, picture
 from scheduling.contracts.models import Contract
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.trial_stories import jobs_awaiting_choice
@@ -177,6 +177,19 @@ def estimated_links(measured: Iterable[LinkUse]) -> list[str]:
     known = {each.cluster for each in measured}
     rest = [row for row in Cluster.objects.order_by("name") if row.name not in known and row.traits.has_network]
     return [row.name for row in rest if row.kind == "links" and row.links.filter(measured_at__isnull=False).exists()]
+
+
+def links_now(clusters: Iterable[str]) -> list[tuple[str, LinkFigures]]:
+    """The links of these clusters with what they have now, the most used first; of each cluster at most MOST_LINKS."""
+    found = []
+    for cluster in Cluster.objects.filter(name__in=list(clusters)):
+        shown = [link for link in picture(cluster).links if link.bandwidth is not None and not link.stale]
+        found += [(cluster.name, link) for link in sorted(shown, key=_most_used)[:MOST_LINKS]]
+    return sorted(found, key=lambda each: (_most_used(each[1]), each[0]))
+
+
+def _most_used(link: LinkFigures) -> tuple[float, str, str]:
+    return -(link.in_use or 0.0), link.source, link.target
 
 
 def judged_runs(span: Range) -> list[JudgedRun]:

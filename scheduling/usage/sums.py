@@ -14,7 +14,7 @@ from django.utils import timezone
 from gridportal.accounts.models import User
 from scheduling.jobs import selectors
 from scheduling.jobs.core.states import FINAL
-from scheduling.jobs.filters import PRESETS, JobFilterForm, condition
+from scheduling.jobs.filters import REPORT_PRESETS, JobFilterForm, condition
 from scheduling.jobs.models import Job
 from scheduling.usage import selectors as use_selectors
 from scheduling.usage.models import SUMS, DailyUse, UncountedJob, UseMark
@@ -71,7 +71,7 @@ def whole_days(begin: datetime | None, until: datetime | None) -> Whole:
 def _time(asked: dict[str, Any], now: datetime) -> tuple[datetime | None, datetime | None]:
     begins = [asked["start"]] if "start" in asked else []
     if "since" in asked:
-        begins.append(now - PRESETS[asked["since"]][1])
+        begins.append(now - REPORT_PRESETS[asked["since"]][1])
     return max(begins, default=None), asked.get("until")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gridportal.web.axis_ticks import whole_ticks
 from scheduling.reports.report_section import Chart
 
 _LONGEST = 28
@@ -18,10 +19,14 @@ def figure(chart: Chart) -> dict[str, Any]:
             "showlegend": len(data) > 1,
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
             "xaxis": {"type": "date" if chart.is_line else "category", "automargin": True},
-            "yaxis": {"title": {"text": chart.label}, "rangemode": "tozero"},
+            "yaxis": {"title": {"text": chart.label}, "rangemode": "tozero", **_ticks(chart)},
             "margin": {"l": 56, "r": 12, "t": 40, "b": 44},
         },
     }
+
+
+def _ticks(chart: Chart) -> dict[str, int]:
+    return whole_ticks([0, *(int(value) for value in chart.values)]) if chart.is_count else {}
 
 
 def _bars(chart: Chart) -> dict[str, Any]:

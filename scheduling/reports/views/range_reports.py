@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
@@ -17,10 +18,10 @@ from gridportal.base.accepted_values import one_of
 from gridportal.base.errors import InputError
 from gridportal.web.csv_stream import csv_response, plain_cell
 from gridportal.web.refused_file import refused_file, text_answer
-from scheduling.jobs.filters import JobFilterForm
+from scheduling.jobs.filters import REPORT_PRESETS, JobFilterForm
 from scheduling.reports.charts import report_chart
 from scheduling.reports.report_pdf import pdf
-from scheduling.reports.report_range import REPORT_PRESETS, USUAL, asked_range, range_note
+from scheduling.reports.report_range import USUAL, asked_range, range_note
 from scheduling.reports.report_section import Section
 from scheduling.reports.report_tabs import ALL_TABS, TABS, file_of, seen_by
 from scheduling.reports.use_cells import with_columns
@@ -72,6 +73,7 @@ def sections(request: HttpRequest, show: str) -> HttpResponse:
         **asked._asdict(),
         "show": show,
         "label": TABS[show].label,
+        "range_text": range_text(asked.span),
         "sections": [(section, _chart(section)) for section in found],
         "presets": [(name, words) for name, (words, _) in REPORT_PRESETS.items()],
         **list_context(request, "reports", tab=show),
@@ -118,7 +120,11 @@ def report_pdf(request: HttpRequest) -> HttpResponse:
 
 
 def range_text(span: Range) -> str:
-    """A range in words."""
+    """A range in words: a long one by its days."""
+    if span.is_in_days:
+        last = span.until - timedelta(microseconds=1)
+        days = f"{span.begin:%Y-%m-%d} to {last:%Y-%m-%d}, in whole days of UTC"
+        return days if last.date() != span.until.date() else f"{days}; the last one until {span.until:%H:%M}"
     return f"{span.begin:%Y-%m-%d %H:%M} to {span.until:%Y-%m-%d %H:%M} UTC"
 
 

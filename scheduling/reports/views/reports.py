@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,11 +12,13 @@ from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.accounts.list_context import list_context
+from gridportal.accounts.models import User
 from gridportal.web.refused_file import refused_file
-from scheduling.jobs.filters import PRESETS, JobFilterForm
+from scheduling.jobs import selectors as job_selectors
+from scheduling.jobs.filters import REPORT_PRESETS, JobFilterForm
 from scheduling.reports.compared import SECONDS, Figure, compared
 from scheduling.reports.core.report_file_names import file_name
-from scheduling.reports.report_range import exact_range
+from scheduling.reports.report_range import USUAL, exact_range
 from scheduling.reports.report_section import Section
 from scheduling.reports.views.range_reports import SKELETONS, report_tabs
 from scheduling.usage import selectors as use_selectors
@@ -45,6 +47,15 @@ SORTS: dict[str, Callable[[Use], Any]] = {
 }
 
 
+class ReportFilterForm(JobFilterForm):
+    """The filters of a job list, with the times that reports offer."""
+
+    def __init__(self, data: Mapping[str, str], user: User) -> None:
+        super().__init__(data, user)
+        presets = [(name, label) for name, (label, _) in REPORT_PRESETS.items()]
+        self.fields["since"].choices = [("", "any time"), *presets]  # type: ignore[attr-defined]  # it is a ChoiceField
+
+
 @require_safe
 def report(request: HttpRequest) -> HttpResponse:
     """What the jobs that this person may see used, by application and cluster."""
@@ -56,8 +67,8 @@ def report(request: HttpRequest) -> HttpResponse:
         "sort": request.GET.get("sort", ""),
         "compared": _compared(request, form, whole),
         "whole": whole,
-        "narrowed": form.narrows,
-        "presets": [("", "all time"), *((name, label) for name, (label, _) in PRESETS.items())],
+        "has_jobs": bool(rows) or job_selectors.jobs_of(caller(request)).exists(),
+        "presets": [(name, label) for name, (label, _) in REPORT_PRESETS.items()],
         **report_tabs(request),
         **list_context(request, "reports", tab=SKELETONS),
         "no_columns": True,
@@ -84,13 +95,16 @@ def _file_name(request: HttpRequest, form: JobFilterForm) -> str:
     values = form.values()
     if not {"since", "start", "until"} & set(values):
         return file_name(SKELETONS, None, None, "csv")
-    span = exact_range(values, request.GET.get("since", ""))
+    span = exact_range(values, str(values.get("since", "")))
     begin = span.begin if {"since", "start"} & set(values) else None
     return file_name(SKELETONS, begin, span.until, "csv", in_days=span.is_in_days)
 
 
 def _found(request: HttpRequest) -> tuple[JobFilterForm, list[Use]]:
-    form = JobFilterForm(request.GET, caller(request))
+    given = request.GET.copy()
+    if not any(given.get(name) for name in ("since", "start", "until")):
+        given["since"] = USUAL
+    form = ReportFilterForm(given, caller(request))
     return form, _sorted(use_sums.use_for(caller(request), form), request.GET.get("sort", ""))
 
 
@@ -101,11 +115,11 @@ def _sorted(rows: list[Use], wanted: str) -> list[Use]:
 
 
 def _compared(request: HttpRequest, form: JobFilterForm, whole: Use) -> Section | None:
-    """The same of as long a time before; None for all time."""
+    """The same of as long a time before; None for a time without a beginning."""
     values = form.values()
     if not {"since", "start"} & set(values):
         return None
-    before = exact_range(values, request.GET.get("since", "")).before
+    before = exact_range(values, str(values.get("since", ""))).before
     rest = {name: str(value) for name, value in request.GET.items() if name not in ("since", "start", "until")}
     moments = {"start": f"{before.begin:%Y-%m-%dT%H:%M:%S}", "until": f"{before.until:%Y-%m-%dT%H:%M:%S}"}
     earlier = use_sums.use_for(caller(request), JobFilterForm(rest | moments, caller(request)))

@@ -107,6 +107,8 @@ MPICH = [
 def test_what_the_launcher_always_says_is_no_reason() -> None:
     said = _ended(143, None, Reason.of(Code.OVER_TIME_LIMIT, limit=4), MPICH)
     assert said == "It ran over its time limit of 4 s and was stopped. The last line of its log: step 41"
+    said = _ended(143, None, Reason.of(Code.OVER_TIME_LIMIT, limit=4), ["step   residual", *MPICH[1:]])
+    assert said == "It ran over its time limit of 4 s and was stopped.", "a head of a table tells nothing"
     assert _ended(9, None, NOTHING, MPICH[1:]).endswith("It wrote nothing itself.")
 
 

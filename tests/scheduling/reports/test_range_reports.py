@@ -79,12 +79,12 @@ def test_a_time_is_held_against_as_long_a_time_before(client_as: Any, ran: Any, 
 
 
 def test_every_tab_is_held_against_the_time_before(client_as: Any, ran: Any) -> None:
-    for show in TABS:
+    for show in set(TABS) - {"network"}:  # no link has a figure
         assert any(row[0] == "compared" for row in table(client_as("manager"), show)), show
     assert "node-hours after 0.00 in the time before" in words(
         client_as("manager").get("/reports/skeletons/?since=30d")
     )
-    assert 'id="compared"' not in words(client_as("manager").get("/reports/skeletons/"))
+    assert 'id="compared"' in words(client_as("manager").get("/reports/skeletons/")), "the last 30 days are usual"
 
 
 def test_without_anything_before_there_is_no_change_in_percent(client_as: Any, ran: Any) -> None:
@@ -94,8 +94,7 @@ def test_without_anything_before_there_is_no_change_in_percent(client_as: Any, r
 
 def test_slowdown_and_moves_have_sentences_to_quote(client_as: Any, ran: Any) -> None:
     page = words(client_as("manager").get("/reports/slowdown/"))
-    assert "0 of 1 run with a contract kept its promise, to within 10 %." in page
-    assert "lost 2.00 node-hours, of which 2.00 in runs more than 10 % late" in page
+    assert "0 of 1 run with a contract kept its promise, to within 10 %; it lost 2.00 node-hours" in page
     assert "62.4 % for the time to the end of a job that is moved, 1 move." in page
     page = words(client_as("manager").get("/reports/moves/"))
     assert "1 was right, 0 even and 0 wrong; together they ended jobs 30 min" in page
@@ -223,7 +222,7 @@ def test_comparisons_have_the_digits_and_units_that_count(client_as: Any, ran: A
     earlier, end = make_job(people["other"], "succeeded"), timezone.now() - timedelta(days=40)
     Run.objects.filter(job=earlier).update(started_at=end - timedelta(hours=5), ended_at=end)
     Job.objects.filter(pk=earlier.pk).update(created_at=end - timedelta(hours=6), ended_at=end)
-    page = words(client_as("manager").get("/reports/people/"))
+    page = re.sub(r' data-label="[^"]*"', "", words(client_as("manager").get("/reports/people/")))
     assert '<td class="num">4.00</td> <td class="num">10.0</td> <td class="num">−60 %</td>' in page
     assert "Waiting, median</td>" in page
     assert "60.00" not in page.partition('id="time"')[0]
@@ -251,7 +250,7 @@ def test_files_are_called_by_what_is_in_them_and_of_what_time(client_as: Any, ra
         == "waiting-and-failures-waiting-2025-11-01-0500-to-2025-11-01-1700.csv"
     )
     assert name(f"/reports/use.csv?{november}") == "skeletons-2025-11-01-to-2025-11-30.csv"
-    assert name("/reports/use.csv") == "skeletons-all-time.csv"
+    assert name("/reports/use.csv").startswith("skeletons-20"), "of the last 30 days"
 
 
 def test_a_short_time_is_drawn_by_the_hour(people: Any, ran: Any) -> None:
@@ -287,10 +286,9 @@ def test_what_was_brought_is_told_with_its_error_and_the_jobs_behind_it(people: 
     placement.update(trial=Trial(outcome=Outcome(taken=1, by="skeleton", spent=90.0, won=600.0)))
     found = findings(people["manager"], "slowdown")
     assert found["slowdown"] == (
-        "0 of 1 run with a contract kept its promise, to within 10 %. 1 run took longer than promised and lost 2.00 "
-        "node-hours, of which 2.00 in runs more than 10 % late; promises were off by 100 % in the median (1 run "
-        "judged). Choosing by trials avoided 0.33 node-hours (1 job); moves avoided 1.00 node-hours (1 move), such "
-        "predictions were off by 62.4 % in the median (1 move judged)."
+        "0 of 1 run with a contract kept its promise, to within 10 %; it lost 2.00 node-hours; promises were off by "
+        "100 % in the median (1 run judged). Choosing by trials avoided 0.33 node-hours (1 job); moves avoided 1.00 "
+        "node-hours (1 move), such predictions were off by 62.4 % in the median (1 move judged)."
     )
     assert found["trials"] == (
         "Trying the groups of 1 job took 1 min 30 s; the group that was taken is predicted to save 10 min 0 s. "
@@ -322,9 +320,8 @@ def test_a_promise_that_is_missed_by_noise_is_kept_and_what_it_lost_is_counted(
         monitor = {"actual": actual, "predicted": 3600.0}
         Contract.objects.create(run=run, promised={"model": "m", "phases": []}, monitor=monitor)
     found = findings(people["manager"], "slowdown")["slowdown"]
-    assert "2 of 4 runs with a contract kept their promise, to within 10 %." in found
-    assert "3 runs took longer than promised and lost 2.60 node-hours" in found
-    assert "of which 2.40 in runs more than 10 % late" in found
+    assert "2 of 4 runs with a contract kept their promise, to within 10 %; the other 2 lost 2.40 node-hours." in found
+    assert " 1 of the 2 that kept it took up to 10 % longer than promised and lost 0.20 node-hours" in found
 
 
 def test_a_time_longer_than_a_year_is_shown_by_month_and_says_so(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduling.reports import chart_drawing, report_pdf
+from scheduling.reports.charts import report_chart
 from scheduling.reports.report_section import Cell, Chart, Head, Section
 
 WIDTH = 500.0
@@ -45,6 +46,14 @@ def test_bars_have_their_names_and_a_time_before_its_legend() -> None:
 
 def test_a_chart_of_nothing_is_drawn_too() -> None:
     assert "0" in texts(Chart("Jobs", ("one",), (0.0,)))
+
+
+def test_what_counts_has_whole_numbers_at_its_axis() -> None:
+    shown = texts(Chart("Decisions", ("verified", "declined"), (1.0, 2.0), is_count=True))
+    assert [text for text in shown if text[0].isdigit()] == ["0", "1", "2"]
+    axis = report_chart.figure(Chart("Decisions", ("verified",), (1.0,), is_count=True))["layout"]["yaxis"]
+    assert axis["dtick"] == 1
+    assert "dtick" not in report_chart.figure(Chart("Node-hours", ("ann",), (1.0,)))["layout"]["yaxis"]
 
 
 def test_columns_fill_the_page_and_short_cells_are_not_broken() -> None:

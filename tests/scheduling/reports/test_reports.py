@@ -121,6 +121,16 @@ def test_the_time_in_the_address_narrows_page_and_csv(client_as, people, ran):
     Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(days=3))
     client = client_as("user")
     assert "No skeleton ran" in markup(client.get("/reports/skeletons/"))
+    Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(days=200))
+    assert "Nothing ran in this time" in markup(client.get("/reports/skeletons/"))
+    page = markup(client.get("/reports/skeletons/?since=365d"))
+    assert "No skeleton ran" in page
+    assert "Against the time before" in page
+    assert page.count('aria-current="true"') == markup(client.get("/reports/people/?since=365d")).count(
+        'aria-current="true"'
+    )
+    assert "all time</a>" not in page
+    Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(days=3))
     assert "Nothing ran in this time" in markup(client.get("/reports/skeletons/?since=24h"))
     assert len(client.get("/reports/use.csv?since=24h").content.decode().splitlines()) == 1
     assert len(client.get("/reports/use.csv?since=7d").content.decode().splitlines()) == 2
