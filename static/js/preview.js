@@ -1,5 +1,5 @@
 /* The preview of the submit form: asked for after each change, and only the newest question counts. What takes long
-   says so, and what takes too long or fails can be asked for again. */
+   says so, and what takes too long or fails can be asked for again. After a change the old preview is marked as such. */
 
 const REST = 350; // ms without typing before it asks
 const LATE = 1500;
@@ -10,9 +10,13 @@ const preview = document.querySelector("[data-preview]");
 const state = document.querySelector("[data-preview-state]");
 const form = document.getElementById("submit-form");
 
+const OLD = "From before your last change";
+
 let asking = null,
   waiting = [],
-  resting = 0;
+  resting = 0,
+  changes = 0,
+  shown = false;
 
 function show(words, again) {
   state.replaceChildren(...(words ? [Object.assign(document.createElement("span"), { textContent: words })] : []));
@@ -51,7 +55,15 @@ function over() {
   preview.setAttribute("aria-busy", "false");
 }
 
+/* What is there belongs to the form as it was; htmx takes the words away with it. */
+function outdated() {
+  if (!shown || preview.dataset.old) return;
+  preview.dataset.old = "yes";
+  preview.append(Object.assign(document.createElement("p"), { className: "preview-old", textContent: OLD }));
+}
+
 async function ask() {
+  const before = changes;
   asking?.abort();
   if (asking) over();
   const mine = (asking = new AbortController());
@@ -68,6 +80,9 @@ async function ask() {
     over();
     show("");
     window.htmx.swap(preview, html, { swapStyle: "innerHTML" });
+    shown = true;
+    delete preview.dataset.old;
+    if (changes !== before) outdated();
   } catch (error) {
     if (mine !== asking) return; // a newer question took its place
     over();
@@ -76,6 +91,8 @@ async function ask() {
 }
 
 function later() {
+  changes += 1;
+  outdated();
   clearTimeout(resting);
   resting = setTimeout(ask, REST);
 }

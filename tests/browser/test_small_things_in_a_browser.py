@@ -115,8 +115,10 @@ def test_fast_typing_asks_for_the_newest_preview_alone_and_logs_nothing(submit_p
         page.wait_for_timeout(450)
     page.wait_for_function("() => document.querySelector('#preview').getAttribute('aria-busy') === 'true'")
     assert [re.findall(r"min_bandwidth=(\d+)", route.request.post_data) for route in held] == [["1"], ["12"], ["123"]]
+    assert page.locator("#preview .preview-old").is_visible()
     held[-1].continue_()
     page.wait_for_selector("#preview[aria-busy=false]")
+    assert page.locator("#preview .preview-old").count() == 0
     assert not submit_page.errors
 
 
@@ -145,9 +147,13 @@ def test_a_preview_that_fails_says_why_and_can_be_asked_for_again(submit_page):
     page.route(PREVIEW, lambda route: route.fulfill(status=500, body=""))
     page.locator("#id_min_bandwidth").fill("1")
     page.get_by_text("There is no preview: the portal answered with error 500.").wait_for()
+    assert page.locator("#preview[data-old] .preview-old").inner_text() == "From before your last change"
+    assert page.locator("#preview > *").first.evaluate("part => getComputedStyle(part).opacity") == "0.6"
     page.unroute(PREVIEW)
     page.get_by_role("button", name="Try again").click()
     page.wait_for_function("() => !document.querySelector('[data-preview-state]').textContent")
+    page.wait_for_selector("#preview:not([data-old])")
+    assert page.locator(".preview-old").count() == 0
 
 
 def test_the_rest_api_is_described_in_the_look_of_the_portal(portal, people, network):
