@@ -54,6 +54,30 @@ def test_the_finding_of_a_decision_has_the_width_of_some_words(portal, people, m
     assert portal.page.locator("[aria-label='Decisions on moves'] th").all_inner_texts()[:2] == ["Decision", "State"]
 
 
+def test_on_a_telephone_rows_of_wide_tables_are_cards(portal, people, make_job, network):
+    job = make_job(people["user"], "succeeded", name="heat on the new links", node_count=8, ended_at=timezone.now())
+    propose(job, state="verified", by="operator", nodes_now=["duo1", "quad12"], nodes=["duo3", "quad14"])
+    portal.sign_in("operator")
+    portal.page.set_viewport_size({"width": 375, "height": 800})
+    boxes = {
+        "/jobs/": "#job-table .scroll",
+        "/migrations/?show=moved": ".scroll[aria-label=Decisions]",
+        "/topology/": "[aria-label=Links]",
+        "/reports/people/": "[aria-label='By user']",
+        "/reports/skeletons/": "[aria-label='Use by application']",
+        f"/jobs/{job.pk}/": "[aria-label=Events]",
+    }
+    for address, box in boxes.items():
+        portal.go(address)
+        settled(portal)
+        assert portal.page.locator(box).evaluate("box => box.scrollWidth - box.clientWidth") == 0, address
+        first = portal.page.locator(f"{box} tbody tr").first
+        assert first.evaluate("row => getComputedStyle(row).display") == "flex", address
+    portal.go("/jobs/")
+    settled(portal)
+    assert portal.page.locator("td.title-of").first.bounding_box()["width"] > 250
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_column_of_jobs_and_moves_is_cut_on_a_laptop(portal, people, make_job, theme):
     portal.page.set_viewport_size({"width": 1280, "height": 800})
