@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -32,20 +32,21 @@ def _views(request: HttpRequest, key: str) -> list[SavedView]:
     return kept[key]
 
 
-def list_context(request: HttpRequest, key: str, **place: str) -> dict[str, Any]:
+def list_context(request: HttpRequest, key: str, *, lacks: Collection[str] = (), **place: str) -> dict[str, Any]:
     """The columns that are `shown`; `wide`, the class of those that a telephone leaves out unless they were chosen; how
     `cleared` of filters the list is; and the bar of saved views, `view_bar`. `place`: what a view keeps that stands in
-    the path of this page and not in its query."""
-    bar = ViewBar(request, key, place)
+    the path of this page and not in its query. `lacks`: columns that this person's list never has."""
+    bar = ViewBar(request, key, place, lacks)
     return {"shown": bar.shown, "wide": "" if bar.columns else "if-wide", "cleared": bar.cleared, "view_bar": bar}
 
 
 class ViewBar:
     """A person's views of a list, and what of the address stays when another part of it changes."""
 
-    def __init__(self, request: HttpRequest, key: str, place: Mapping[str, str]) -> None:
+    def __init__(self, request: HttpRequest, key: str, place: Mapping[str, str], lacks: Collection[str] = ()) -> None:
         self._request = request
         self.page = LISTS[key]
+        self.offered = [column for column in self.page.columns if column.name not in lacks]
         chosen = request.GET.getlist(COLUMN)
         self.shown = self.page.shown(chosen)
         self.columns = [name for name in chosen if name in self.shown]

@@ -10,8 +10,8 @@ OPUS = tuple(f"opus{number}" for number in range(1, 9))
 #: The paper's applications use one processor of a node.
 PROCESSORS = 1
 ONE_PROCESSOR = (
-    "A node has one processor here, and two in the paper, whose programs use one: half as many busy processes slow a "
-    "rank as much."
+    "A node of the paper has two processors, a node here has one: half as many busy processes slow a program here as "
+    "much as there."
 )
 #: Minutes that size 12,000 takes on the four nodes without load: at 23 "the program almost completed" (8.1).
 WHOLE = 25.0

@@ -23,6 +23,17 @@ from monitoring.telemetry.selectors import MISSED
 _METRICS = frozenset(("bandwidth", "latency", "cpu", "load", "load_runs", "tx", "rx"))
 
 
+def bounded(value: float | None, error: float | None, most: float) -> tuple[float | None, float | None]:
+    """Between what a forecast lies with its error, within what can be: 0 to `most`. None where there is none.
+
+    >>> bounded(200.0, 116.7, 200.0), bounded(5.0, 9.0, 200.0), bounded(5.0, None, 200.0)
+    ((83.3, 200.0), (0.0, 14.0), (None, None))
+    """
+    if value is None or error is None or math.isnan(error):
+        return None, None
+    return max(0.0, min(most, value - error)), max(0.0, min(most, value + error))
+
+
 @dataclass(frozen=True, slots=True)
 class LinkFigures:
     """A link, or one direction of it: rates in bit/s, latency in seconds, None where nothing is known.
@@ -53,6 +64,16 @@ class LinkFigures:
         """Utilization: the part of the peak that is not available."""
         return None if self.share is None else 1.0 - self.share
 
+    @property
+    def low(self) -> float | None:
+        """The lower end of the forecast."""
+        return bounded(self.forecast, self.error, self.capacity)[0]
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the forecast."""
+        return bounded(self.forecast, self.error, self.capacity)[1]
+
 
 @dataclass(frozen=True, slots=True)
 class NodeFigures:
@@ -72,6 +93,16 @@ class NodeFigures:
     error: float | None = None
     measured_at: datetime | None = None
     stale: bool = False
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the forecast."""
+        return bounded(self.forecast, self.error, 1.0)[0]
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the forecast."""
+        return bounded(self.forecast, self.error, 1.0)[1]
 
     def get_kind_display(self) -> str:
         """As rows of nodes say it."""

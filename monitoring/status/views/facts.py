@@ -51,7 +51,7 @@ def link_rows(link: LinkFigures) -> list[Row]:
     if link.used is not None:
         rows.append(("counted traffic", rate(link.used)))
     if link.forecast is not None:
-        rows.append(("forecast", f"{_band(link)} Mbit/s"))
+        rows.append(("forecast", _band(link)))
     if link.latency is not None:
         rows.append(("latency", f"{milli(link.latency)} ms"))
     return [*rows, *_measured(link.measured_at, ORIGINS.get(link.origin, link.origin), link.stale)]
@@ -63,12 +63,12 @@ def node_rows(node: NodeFigures, held: Mapping[str, int]) -> list[Row]:
     if node.kind == "compute":
         rows += [("processor free", percent(node.cpu))]
         if node.forecast is not None:
-            error = f" ± {round(node.error * 100)}" if node.error is not None else ""
-            rows.append(("forecast", percent(node.forecast) + error))
+            between = f" ({percent(node.low)} to {percent(node.high)})" if node.error is not None else ""
+            rows.append(("forecast", percent(node.forecast) + between))
         if node.load is not None:
             rows.append(("load", f"{node.load:.2f}"))
         if node.load_runs:
-            rows.append(("of that jobs", f"{node.load_runs:.2f}"))
+            rows.append(("load by jobs", f"{node.load_runs:.2f}"))
         rows.append(("used by", f"job {held[node.name]}" if node.name in held else "no job"))
         rows += _measured(node.measured_at, "", node.stale)
     rows += [(name, str(value)) for name, value in node.labels.items()]
@@ -108,8 +108,10 @@ def _age(at: datetime) -> float:
 
 
 def _band(link: LinkFigures) -> str:
-    middle = mbit_text(link.forecast or 0.0)
-    return f"{middle} ± {mbit_text(link.error)}" if link.error is not None else middle
+    middle = f"{mbit_text(link.forecast or 0.0)} Mbit/s"
+    if link.low is None or link.high is None:
+        return middle
+    return f"{middle} ({mbit_text(link.low)} to {mbit_text(link.high)})"
 
 
 def _until(node: NodeFigures) -> str:

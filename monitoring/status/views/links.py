@@ -20,7 +20,7 @@ from monitoring.forecasting.core.contest import Contest, contest
 from monitoring.history.charts.history import ForecastLine, Mark
 from monitoring.history.core.samples import Forecast, History, Live, Series
 from monitoring.history.selectors import series
-from monitoring.status.selectors.picture import LinkFigures, Picture, picture, too_old
+from monitoring.status.selectors.picture import LinkFigures, Picture, bounded, picture, too_old
 from monitoring.status.views.panels import Panel, Wanted, panel, ranges, span_of
 from monitoring.status.views.topology import requested_cluster
 
@@ -66,6 +66,7 @@ def link(request: HttpRequest, source: str, target: str, *, marks: Sequence[Mark
         "back": _find(shown, ends.target, ends.source) if cluster.directed else None,
         "finding": _finding(ends, live),
         "forecast": forecast,
+        "likely": bounded(forecast.value, forecast.error, ends.capacity) if forecast else (None, None),
         "probed": _probed(live.get((subject, "bandwidth"))),
         "bandwidth": panel(cluster, span, wanted, forecast=_forecast_line(plain.histories[0], tried), marks=marks)
         if tried

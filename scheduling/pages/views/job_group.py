@@ -34,13 +34,14 @@ def sweeps(request: HttpRequest) -> HttpResponse:
         return usual
     text, sort = (request.GET.get(name, "").strip()[:100] for name in ("q", "sort"))
     page = Paginator(sweep_list(caller(request), text, sort), _PER_PAGE).get_page(request.GET.get("page"))
+    sees_all = request.user.has_perm("scheduling.view_all_jobs")
     context = {
         "page": page,
         "total": page.paginator.count,
         "q": text,
         "sort": sort,
-        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
-        **list_context(request, "sweeps"),
+        "sees_all": sees_all,
+        **list_context(request, "sweeps", lacks=() if sees_all else ("owner",)),
     }
     return render(request, "scheduling/sweeps/list.html", context)
 

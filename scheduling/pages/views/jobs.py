@@ -48,6 +48,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
     form, found = _found(request, visible)
     page = page_of(found, PER_PAGE, request.GET.get("page"))
     live, sees_all = getattr(request, "htmx", False), request.user.has_perm("scheduling.view_all_jobs")
+    shared = bool(request.GET.get("shared"))
     context = {
         "form": form,
         "page": page,
@@ -57,11 +58,11 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "narrowed": form.narrows,
         "any_job": page.paginator.count > 0 or (form.narrows and visible.exists()),
         "presets": [(name, label) for name, (label, _) in PRESETS.items()],
-        "shared": bool(request.GET.get("shared")),
+        "shared": shared,
         "any_shared": not (live or sees_all) and jobs_shared_with(caller(request)).exists(),
         "may_cancel": request.user.has_perm("scheduling.cancel_jobs"),
         "sees_all": sees_all,
-        **list_context(request, "jobs"),
+        **list_context(request, "jobs", lacks=() if sees_all or shared else ("owner",)),
     }
     return render(request, "scheduling/_job_table.html" if live else "scheduling/job_list.html", context)
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import stat
+from datetime import timedelta
 
 import pytest
 from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.test import Client
+from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent, User
 from gridportal.accounts.services import create_person, ensure_demo_people, set_role
 from gridportal.base.errors import InputError
+from monitoring.clusters.models import Cluster
 from tests.conftest import PASSWORD
 from tests.markup import markup
 
@@ -109,6 +113,18 @@ def test_the_administration_has_no_door_of_its_own(client_as):
     assert (answer.status_code, answer["Location"]) == (302, "/sign-in/?next=/admin/")
     assert client_as("operator").get("/admin/login/").status_code == 403
     assert client_as("administrator").get("/admin/").status_code == 200
+
+
+def test_the_foot_of_the_administration_has_the_age_of_what_is_measured(client_as):
+    cluster = Cluster.objects.create(name="grid", topology="star", kind="links")
+    assert "grid not measured yet · all times UTC" in _text(client_as("administrator").get("/admin/"))
+    cluster.measured_at = timezone.now() - timedelta(hours=2)
+    cluster.save()
+    assert "grid measured 2 h ago · all times UTC" in _text(client_as("administrator").get("/admin/"))
+
+
+def _text(answer):
+    return " ".join(re.sub(r"<[^>]*>", " ", answer.content.decode()).split())
 
 
 def test_staff_who_are_no_administrators_stay_outside(people, client_as):

@@ -35,7 +35,9 @@ def test_a_click_tells_each_figure_with_age_and_origin(client_as, star):
     assert told["counted traffic"] == "30.0 Mbit/s"
     assert told["by"] == "probe"
     assert "ago" in told["measured"] or told["measured"] == "now"
-    assert "±" in told["forecast"]
+    low, high = re.fullmatch(r"[\d.]+ Mbit/s \(([\d.]+) to ([\d.]+)\)", told["forecast"]).groups()
+    assert 0 <= float(low) <= float(high) <= 100, "no less than nothing, and no more than the peak"
+    assert facts(markup(client_as("user").get("/topology/")), "a")["load by jobs"] == "0.75"
 
 
 def test_the_table_has_the_same_facts(client_as, star):

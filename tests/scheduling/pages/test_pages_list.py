@@ -91,6 +91,22 @@ def test_a_plain_user_sees_own_jobs_and_an_operator_all(client_as, people, make_
     assert listed(client_as("operator").get("/jobs/?owner=other")) == [foreign.pk]
 
 
+@pytest.mark.parametrize("address", ["/jobs/", "/sweeps/"])
+def test_the_owner_is_offered_as_a_column_only_where_the_table_has_one(client_as, three, address):
+    def offered(role, query=""):
+        return "owner" in [each.name for each in client_as(role).get(f"{address}{query}").context["view_bar"].offered]
+
+    assert offered("operator")
+    assert not offered("user")
+    if address == "/jobs/":
+        assert offered("user", "?shared=1")
+
+
+def test_the_file_of_the_list_is_called_by_how_many_jobs_it_has(client_as, three):
+    assert ">CSV of these 3 jobs</a>" in " ".join(markup(client_as("user").get("/jobs/")).split())
+    assert ">CSV of this job</a>" in " ".join(markup(client_as("user").get("/jobs/?q=alpha")).split())
+
+
 def test_filtered_to_nothing_is_not_no_jobs(client_as, three):
     assert "No job matches these filters" in markup(client_as("user").get("/jobs/?q=zzz"))
     assert "No jobs yet" in markup(client_as("other").get("/jobs/"))
