@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from django.utils import timezone
-
 from gridportal.web.sorting import ColumnSort, by_column
-from gridportal.web.templatetags.units import running_seconds
+from gridportal.web.templatetags.units import running_seconds, seconds_until_now
 from scheduling.jobs.core.states import JobState
 
 
-def _running(started: datetime | None, ended: datetime | None, state: str, all_runs: timedelta | None) -> float | None:
+def _running(
+    started: datetime | None,
+    ended: datetime | None,
+    state: str,
+    all_runs: timedelta | None,
+    run_began: datetime | None,
+) -> float | None:
     """For how long the runs of a job were there, seconds; until now for one that runs."""
     if state == JobState.RUNNING and started is not None:
-        return ((all_runs or timedelta()) + (timezone.now() - started)).total_seconds()
-    return running_seconds(started, ended, all_runs)
+        return seconds_until_now(started, all_runs, run_began)
+    return running_seconds(started, ended, all_runs, state)
 
 
 def _chosen(nodes: list[str] | None) -> list[str] | None:
@@ -31,7 +35,7 @@ SHORT_SORTS: Mapping[str, ColumnSort] = {
     "pattern": by_column("pattern"),
     "ranks": by_column("ranks"),
     "chosen": ColumnSort(("chosen_nodes",), _chosen),
-    "running": ColumnSort(("started_at", "ended_at", "state", "all_runs"), _running),
+    "running": ColumnSort(("started_at", "ended_at", "state", "all_runs", "run_began"), _running),
     "limit": by_column("time_limit"),
     "check": by_column("run_verified"),
     "started": by_column("started_at"),

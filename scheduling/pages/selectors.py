@@ -23,7 +23,8 @@ def jobs_visible_to(user: User) -> QuerySet[Job]:
     """A person's own jobs, or everybody's for operators, managers and administrators; newest first.
 
     Each carries `chosen_nodes` (list or None), `run_seconds` and `run_verified` of its last run, and `all_runs`, for
-    how long all its runs lasted together (None without any that has ended). One query a page.
+    how long all its runs lasted together (None without any that has ended), and `run_began`, since when one of them
+    goes on. One query a page.
     """
     return with_outcomes(jobs_of(user))
 
@@ -37,6 +38,7 @@ def with_outcomes(jobs: QuerySet[Job]) -> QuerySet[Job]:
         run_seconds=Subquery(runs.values("seconds")[:1]),
         run_verified=Subquery(runs.values("verified")[:1]),
         all_runs=Subquery(_lasted()),
+        run_began=Subquery(runs.filter(ended_at=None).values("started_at")[:1]),
     )
 
 
@@ -49,7 +51,8 @@ def _lasted() -> QuerySet[Run, timedelta]:
 
 def as_new(job: Job) -> Job:
     """A job that was submitted a moment ago, with what `jobs_visible_to` adds to each: nothing yet, without asking."""
-    job.chosen_nodes = job.run_seconds = job.run_verified = job.all_runs = None  # type: ignore[attr-defined]
+    job.chosen_nodes = job.run_seconds = job.run_verified = None  # type: ignore[attr-defined]
+    job.all_runs = job.run_began = None  # type: ignore[attr-defined]
     job._prefetched_objects_cache = {"runs": Run.objects.none()}  # type: ignore[attr-defined]
     return job
 

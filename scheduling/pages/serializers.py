@@ -59,7 +59,7 @@ class JobSerializer(ReasonedSerializer):
     seconds = serializers.FloatField(source="run_seconds", allow_null=True)
     verified = serializers.BooleanField(source="run_verified", allow_null=True, help_text=VERIFIED)
     running_seconds = serializers.SerializerMethodField(
-        help_text="From start to end on its nodes, of all its runs together; null while it is not over."
+        help_text="From start to end on its nodes, of all its runs together; null while it is neither over nor stopped."
     )
 
     def get_running_seconds(self, row: Any) -> float | None:

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from gridportal.accounts.models import User
 from gridportal.web.templatetags.units import ran, sig
 from scheduling.jobs.core.parameters import Value
+from scheduling.jobs.core.states import JobState
 from scheduling.jobs.core.sweep import RANKS, point_text
 from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.models import Job
@@ -130,8 +131,9 @@ def _row(group: JobGroup, job: Job, runs: Sequence[Run]) -> SweepRow:
 
 
 def _running(job: Job, runs: Sequence[Run]) -> float | None:
-    """Seconds of all its runs, once the job is over."""
-    return sum(ran(run) or 0.0 for run in runs) if job.ended_at and runs else ran(job)
+    """Seconds of all its runs, once the job is over or stopped."""
+    goes_on = job.ended_at is None and job.state != JobState.STOPPED
+    return ran(job) if goes_on or not runs else sum(ran(run) or 0.0 for run in runs)
 
 
 def _is_number(value: object) -> bool:

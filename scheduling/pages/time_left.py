@@ -22,12 +22,22 @@ _LATE = 15.0
 class TimeLeft:
     """seconds: still to run, below 0 where it takes longer than that, None where nobody knows. by: what says so, None
     with it. ends_at: when its time limit ends it, None without one. late: for how many seconds its next report should
-    have come: so long the time left stands still."""
+    have come: so long the time left stands still. limit_in: seconds until its time limit."""
 
     seconds: float | None
     by: EndSource | None
     ends_at: datetime | None
     late: float = 0.0
+    limit_in: float | None = None
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether its time limit comes before its work is done.
+
+        >>> [TimeLeft(1200.0, None, None, limit_in=each).is_cut_short for each in (135.0, 1300.0, None)]
+        [True, False, False]
+        """
+        return self.limit_in is not None and self.seconds is not None and self.limit_in < self.seconds
 
     @property
     def waits(self) -> bool:
@@ -60,8 +70,15 @@ def time_left(job: Job, contract: Contract | None, now: datetime) -> TimeLeft | 
     """None for a job that does not run, and where nothing at all is known. `contract`: of its newest run."""
     if job.state != JobState.RUNNING or job.started_at is None:
         return None
-    ends_at = job.started_at + timedelta(seconds=job.time_limit) if job.time_limit else None
+    ends_at = _run_began(job, job.started_at) + timedelta(seconds=job.time_limit) if job.time_limit else None
     rest = rest_of_run(job, contract, now)
     if rest is None:
         return TimeLeft(None, None, ends_at) if ends_at else None
-    return TimeLeft(rest.seconds, rest.by, ends_at, rest.late)
+    limit_in = max(0.0, (ends_at - now).total_seconds()) if ends_at else None
+    return TimeLeft(rest.seconds, rest.by, ends_at, rest.late, limit_in)
+
+
+def _run_began(job: Job, started: datetime) -> datetime:
+    """Each run has the whole time limit from its own start; that of the job is the start of its first run."""
+    later = job.runs.filter(goes_on_from__isnull=False, started_at__isnull=False, ended_at=None).order_by("-number")
+    return later.values_list("started_at", flat=True).first() or started

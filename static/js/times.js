@@ -18,8 +18,12 @@ export function ago(seconds, now = "now") {
 export function length(seconds) {
   const s = Math.max(0, Math.floor(seconds));
   if (s < 60) return `${s} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
-  return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  if (s < 3600) return two(`${Math.floor(s / 60)} min`, s % 60, "s");
+  return two(`${Math.floor(s / 3600)} h`, Math.floor((s % 3600) / 60), "min");
+}
+
+function two(large, rest, unit) {
+  return rest ? `${large} ${rest} ${unit}` : large;
 }
 
 function put(element, text) {

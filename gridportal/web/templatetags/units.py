@@ -150,7 +150,7 @@ def size(value: float | None) -> str:
 
 @register.filter
 def duration(value: float | timedelta | None) -> str:
-    """Seconds as people say them: 0.41 s, 12.3 s, 5 min 48 s, 2 h 03 min."""
+    """Seconds as people say them: 0.41 s, 12.3 s, 5 min 48 s, 2 h 03 min, 2 h."""
     if value is None:
         return NOTHING
     seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
@@ -164,9 +164,16 @@ def duration(value: float | timedelta | None) -> str:
         return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s"
+        return _two(f"{minutes} min", rest, f"{rest} s")
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+    if hours < 48:
+        return _two(f"{hours} h", minutes, f"{minutes:02d} min")
+    return _two(f"{hours // 24} d", hours % 24, f"{hours % 24} h")
+
+
+def _two(large: str, rest: int, small: str) -> str:
+    """Both units; the large one alone where nothing is left for the small one."""
+    return f"{large} {small}" if rest else large
 
 
 @register.filter
@@ -176,8 +183,8 @@ def counting(value: float) -> str:
     if seconds < 60:
         return f"{seconds} s"
     if seconds < 3600:
-        return f"{seconds // 60} min {seconds % 60} s"
-    return f"{seconds // 3600} h {seconds % 3600 // 60} min"
+        return _two(f"{seconds // 60} min", seconds % 60, f"{seconds % 60} s")
+    return _two(f"{seconds // 3600} h", minutes := seconds % 3600 // 60, f"{minutes} min")
 
 
 @register.filter
@@ -201,11 +208,16 @@ def job_name(job: Any) -> str:
 def ran(job: Any) -> float | None:
     """For how long a job's program was there, in seconds, starting and ending included; None while it is not over. Of
     all its runs, where the query has added them up (`all_runs`); else of the last one."""
-    return running_seconds(job.started_at, job.ended_at, getattr(job, "all_runs", None))
+    return running_seconds(job.started_at, job.ended_at, getattr(job, "all_runs", None), job.state)
 
 
-def running_seconds(started: datetime | None, ended: datetime | None, all_runs: timedelta | None) -> float | None:
-    """The same of what a row has: `all_runs`: how long all runs lasted together, None where nobody added them up."""
+def running_seconds(
+    started: datetime | None, ended: datetime | None, all_runs: timedelta | None, state: str
+) -> float | None:
+    """The same of what a row has: `all_runs`: how long all runs lasted together, None where nobody added them up.
+    A stopped job is not over, but none of its runs goes on."""
+    if state == "stopped" and all_runs is not None:
+        return all_runs.total_seconds()
     if started is None or ended is None:
         return None
     return (all_runs or ended - started).total_seconds()
@@ -213,11 +225,18 @@ def running_seconds(started: datetime | None, ended: datetime | None, all_runs: 
 
 @register.filter
 def runs_for(job: Any) -> float | None:
-    """For how long a job that runs did so until now, in seconds, with its earlier runs; None where it does not run."""
+    """For how long a job that runs did so until now, in seconds, with its earlier runs; None where it does not run.
+    Its own start is that of its first run, so where earlier runs were added up (`all_runs`) the query says when this
+    one began, too (`run_began`)."""
     if job.started_at is None or job.ended_at is not None or job.state != "running":
         return None
-    before = getattr(job, "all_runs", None) or timedelta()
-    return max(0.0, float((before + (timezone.now() - job.started_at)).total_seconds()))
+    return seconds_until_now(job.started_at, getattr(job, "all_runs", None), getattr(job, "run_began", None))
+
+
+def seconds_until_now(started: datetime, all_runs: timedelta | None, run_began: datetime | None) -> float:
+    """The same of what a row has."""
+    before = all_runs or timedelta()
+    return max(0.0, (before + (timezone.now() - (run_began or started))).total_seconds())
 
 
 @register.filter

@@ -48,7 +48,7 @@ def test_a_source_that_fails_is_stale_with_its_reason(client_as, star):
 
 def test_a_source_that_missed_its_questions_says_for_how_long(client_as, star, now):
     Source.objects.filter(name="probes").update(last_ok=now - timedelta(hours=2))
-    assert "No answer for 2 h 00 min: three questions were missed" in markup(client_as("user").get("/telemetry/"))
+    assert "No answer for 2 h: three questions were missed" in markup(client_as("user").get("/telemetry/"))
 
 
 def test_what_probing_takes_of_links_stands_beside_its_bound(client_as, star, now):

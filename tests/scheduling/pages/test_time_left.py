@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -61,9 +62,30 @@ def test_a_job_that_does_not_run_has_none(people, make_job):
 
 
 def test_a_time_left_that_stands_still_says_for_how_long_a_report_is_late(running, client_as, monkeypatch):
-    for late, expected in ((3.0, "About 5 min 0 s left"), (150.0, "At least 5 min 0 s left")):
+    for late, expected in ((3.0, "About 5 min left"), (150.0, "At least 5 min left")):
         rest = RestOfRun(300.0, EndSource.CONTRACT, late)
         monkeypatch.setattr("scheduling.pages.time_left.rest_of_run", lambda *_, rest=rest: rest)
         page = markup(client_as("user").get(f"/jobs/{running.pk}/"))
         assert expected in page
         assert ("its next report is 2 min 30 s late" in page) == (late > 100)
+
+
+def test_a_time_limit_that_comes_first_is_told_first(running, client_as, monkeypatch):
+    rest = RestOfRun(1200.0, EndSource.CONTRACT, 0.0)
+    monkeypatch.setattr("scheduling.pages.time_left.rest_of_run", lambda *_: rest)
+    Job.objects.filter(pk=running.pk).update(time_limit=900, started_at=timezone.now())
+    page = " ".join(markup(client_as("user").get(f"/jobs/{running.pk}/")).split())
+    assert re.search(r"Its time limit ends it in 1[0-5] min( \d+ s)?,", page)
+    assert "before its about 20 min of work are done" in page
+    assert "About 20 min left" not in page
+    Job.objects.filter(pk=running.pk).update(time_limit=2000)
+    page = " ".join(markup(client_as("user").get(f"/jobs/{running.pk}/")).split())
+    assert "About 20 min left" in page
+    assert "Its time limit ends it at" in page
+
+
+def test_a_moved_run_has_the_whole_time_limit_from_its_own_start(running):
+    running.time_limit = 60
+    began = NOW - timedelta(seconds=4)
+    running.runs.update(goes_on_from=1, started_at=began)
+    assert time_left(running, None, NOW).ends_at == began + timedelta(seconds=60)

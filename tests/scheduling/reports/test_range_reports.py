@@ -214,7 +214,7 @@ def test_time_for_which_a_job_was_held_back_is_no_waiting(client_as: Any, ran: A
     Run.objects.filter(job=ran).update(started_at=now - timedelta(hours=2), ended_at=now)
     page = words(client_as("manager").get("/reports/waiting/"))
     assert "half waited 1 h" in page or "half waited 59 min" in page or "half waited 1 h 01 min" in page
-    assert "1 job was held back for other jobs or a budget, 9 h 00 min on average." in page
+    assert "1 job was held back for other jobs or a budget, 9 h on average." in page
     assert "the median slowdown is 1.50" in page or "the median slowdown is 1.49" in page
 
 
@@ -291,7 +291,7 @@ def test_what_was_brought_is_told_with_its_error_and_the_jobs_behind_it(people: 
         "node-hours (1 move), such predictions were off by 62.4 % in the median (1 move judged)."
     )
     assert found["trials"] == (
-        "Trying the groups of 1 job took 1 min 30 s; the group that was taken is predicted to save 10 min 0 s. "
+        "Trying the groups of 1 job took 1 min 30 s; the group that was taken is predicted to save 10 min. "
         "No run shows yet how far such predictions are off."
     )
     placement.update(trial=Trial(outcome=Outcome(taken=1, by="skeleton", spent=90.0, won=None)))
