@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from gridportal.web.axis_ticks import whole_ticks
 from gridportal.web.templatetags.units import duration, spaced
 from scheduling.contracts.core.limits import Limits
 from scheduling.contracts.models import ContractCall
 from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport
 
-#: A line or marks of a chart, as Plotly takes them.
+#: A line or marks of a chart, or one of its axes, as Plotly takes them.
 Trace = dict[str, Any]
 _MOST_POINTS = 300
 #: Where a ratio is so many times the upper limit, equal distances are equal factors: else all other lines are one.
 _FAR_ABOVE = 3.0
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+#: The axis of a single report goes on by so much on both sides, and its lines by more than that.
+_ROOM, _WHOLE_WIDTH = 0.6, 2
 CALL, OVERDUE = "call to the rescheduler", "overdue report that called the rescheduler"
 #: Each phase counts for its promised seconds, as where a contract is judged.
 AVERAGE = "average of all phases so far"
@@ -76,11 +79,18 @@ def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: dat
         "data": [*lines, *marks],
         "layout": {
             "showlegend": False,  # it stands below as text, which finds its lines itself
-            "xaxis": {"title": {"text": phase_name(story)}, "showgrid": False},
+            "xaxis": _report_axis(story, rows, marks),
             "yaxis": _ratio_axis(story, [*lines, *marks]),
             "margin": {"l": 52, "r": 8, "t": 16, "b": 40},
         },
     }
+
+
+def _report_axis(story: ContractStory, rows: Sequence[JudgedReport], marks: Sequence[Trace]) -> Trace:
+    """Reports are numbered: no halves. A single one has room on both sides for its lines."""
+    places = [row.place for row in rows] + [place for trace in marks for place in trace["x"]]
+    around = {"range": [min(places) - _ROOM, max(places) + _ROOM]} if len(rows) <= 1 else {}
+    return {"title": {"text": f"report of {phase_name(story)}"}, "showgrid": False, **around, **whole_ticks(places)}
 
 
 def _ratio_axis(story: ContractStory, data: Sequence[Trace]) -> dict[str, Any]:
@@ -91,14 +101,16 @@ def _ratio_axis(story: ContractStory, data: Sequence[Trace]) -> dict[str, Any]:
 
 
 def _lines(story: ContractStory, rows: Sequence[JudgedReport]) -> list[Trace]:
-    """The limits, the average and the ratios."""
+    """The limits, the average and the ratios; beside a single report the limits and the average go on on both sides."""
     shown = _thinned(rows)
-    places = [row.place for row in shown]
-    limits = [_limits_at(story, row.at) for row in shown]
+    places: list[float] = [row.place for row in shown]
+    at = [places[0] - _WHOLE_WIDTH, *places, places[0] + _WHOLE_WIDTH] if len(places) == 1 else places
+    wide = [*shown] * 3 if len(places) == 1 else shown
+    limits = [_limits_at(story, row.at) for row in wide]
     return [
-        _line("upper limit", places, [each.upper for each in limits], "--risk", "dash"),
-        _line("lower limit", places, [each.lower for each in limits], "--wait", "dot"),
-        _line(AVERAGE, places, [row.average or 0.0 for row in shown], "--ink", "solid", shape="linear"),
+        _line("upper limit", at, [each.upper for each in limits], "--risk", "dash"),
+        _line("lower limit", at, [each.lower for each in limits], "--wait", "dot"),
+        _line(AVERAGE, at, [row.average or 0.0 for row in wide], "--ink", "solid", shape="linear"),
         _ratios(phase_name(story), shown),
     ]
 
@@ -172,11 +184,10 @@ def _limits_at(story: ContractStory, moment: float) -> Limits:
     return story.adjustments[before - 1].limits if before else story.given
 
 
-def _line(name: str, at: list[int], values: list[float], token: str, dash: str, shape: str = "hv") -> Trace:
+def _line(name: str, at: list[float], values: list[float], token: str, dash: str, shape: str = "hv") -> Trace:
     return {
         "type": "scatter",
-        "mode": "lines" if len(at) > 1 else "markers",  # one point makes no line
-        "marker": {"color": token, "symbol": "line-ew-open", "size": 14},
+        "mode": "lines",
         "name": name,
         "x": at,
         "y": [round(each, 4) for each in values],

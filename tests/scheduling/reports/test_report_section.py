@@ -32,5 +32,5 @@ def test_a_search_leaves_the_rows_with_all_words() -> None:
 
 
 def test_values_are_told_for_people() -> None:
-    assert TABLE.rows[0] == ("ann", "3", "1 min 0 s")
+    assert TABLE.rows[0] == ("ann", "3", "1 min")
     assert TABLE.rows[1][2] == "—"

@@ -58,3 +58,16 @@ def test_a_report_far_above_the_limits_leaves_them_apart(seconds: float, scale: 
     assert axis.get("type") == scale
     if scale:
         assert [axis["ticktext"][axis["tickvals"].index(tick)] for tick in (0.5, 2, 20)] == ["0.5", "2", "20"]
+
+
+@pytest.mark.parametrize("calls", [(), (ContractCall(at=AT + timedelta(seconds=5)),)])
+def test_one_report_has_whole_numbers_below_it_and_lines_over_the_whole_width(calls: tuple[ContractCall, ...]) -> None:
+    usual = story(*calls)
+    figure = ratio_chart.figure(usual, usual.reports[:1], AT + timedelta(seconds=30))
+    assert figure is not None
+    axis = figure["layout"]["xaxis"]
+    assert axis["dtick"] == 1
+    low, high = axis["range"]
+    lines = [trace for trace in figure["data"] if trace["name"] in ("upper limit", "lower limit", ratio_chart.AVERAGE)]
+    assert [trace["mode"] for trace in lines] == ["lines"] * 3
+    assert all(min(trace["x"]) < low < 1 < high < max(trace["x"]) for trace in lines)
