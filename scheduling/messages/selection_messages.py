@@ -79,7 +79,10 @@ def _(why: Reason, pair: Sequence[str]) -> str:
 
 @says(Code.EQUALS_DECIDED)
 def _(why: Reason, by: str) -> str:
-    return f"{message(why)}; among equals the {_DECIDED.get(by, by)} decided"
+    """`mean+first`: some groups were equal in what decided, too."""
+    criterion, plus, _ = by.partition("+")
+    decided = f"{message(why)}; among equals the {_DECIDED.get(criterion, criterion)} decided"
+    return f"{decided}, and of those equal in that too the first is taken" if plus else decided
 
 
 @says(Code.FIRST_FREE)
@@ -121,7 +124,7 @@ def _(more: float, group: Mapping[str, Any]) -> str:
 
 @says(Code.AS_GOOD)
 def _(group: Mapping[str, Any]) -> str:
-    return f"equal to the chosen group ({_offers(group)}); the first of equal groups is taken"
+    return f"equal to the chosen group in all that decides ({_offers(group)}); the first of equal groups is taken"
 
 
 @says(Code.INSIDE_NODES)

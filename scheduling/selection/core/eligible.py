@@ -77,18 +77,16 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
     left = tuple(node for node in nodes if node.id not in request.excluded) if request.excluded else nodes
     if not enough.are(left):
         raise ImpossibleError(
-            f"Only {enough.short(left)} of {_count(len(nodes), 'node')} {_are(left)} free (not excluded, not in use), "
-            f"and {enough.wanted(left)}."
+            f"{enough.part(left, nodes)} {_are(left)} free (not excluded, not in use), and {enough.wanted(left)}."
         )
     conditions: list[str] = []
     for key, value in of_nodes(request):
         conditions.append(label_conditions.written(key, value))
         left = tuple(node for node in left if meets_all(node, [(key, value)]))
         if not enough.are(left):
-            have = "has" if len(left) == 1 else "have"
+            have = "has" if len(left) <= 1 else "have"
             raise ImpossibleError(
-                f"Only {enough.short(left)} of {_count(len(nodes), 'node')} {have} {' and '.join(conditions)}, "
-                f"{enough.wanted(left)}."
+                f"{enough.part(left, nodes)} {have} {' and '.join(conditions)}, {enough.wanted(left)}."
             )
     left = _with_cpu(left, enough, conditions)
     return left if enough.is_by_nodes else tuple(node for node in left if slots(request, node) > 0)
@@ -115,7 +113,7 @@ def _check_room(nodes: tuple[Node, ...], enough: Enough) -> None:
 
 
 def _are(nodes: Sequence[Node]) -> str:
-    return "is" if len(nodes) == 1 else "are"
+    return "is" if len(nodes) <= 1 else "are"
 
 
 def of_nodes(request: Request) -> list[tuple[str, str]]:
@@ -146,7 +144,8 @@ def _with_cpu(nodes: tuple[Node, ...], enough: Enough, conditions: list[str]) ->
     have = "node has" if len(left) == 1 else "nodes have"
     best = math.floor(enough.best_cpu(nodes) * 1000) / 1000
     who = f"the best {enough.request.rank_count}" if enough.is_by_nodes else "the best with slots enough"
-    raise ImpossibleError(f"Only {enough.short(left, have)} {wanted}, {enough.asked}: {who} have cpu >= {best:g}.")
+    few = f"Only {enough.short(left, have)}" if left else "No node has"
+    raise ImpossibleError(f"{few} {wanted}, {enough.asked}: {who} have cpu >= {best:g}.")
 
 
 @dataclass(frozen=True)
@@ -204,6 +203,11 @@ class Enough:
     def count(self, nodes: Sequence[Node], noun: str = "node") -> str:
         """So many nodes, and where that counts their room."""
         return _count(len(nodes), noun) + self._room(nodes)
+
+    def part(self, nodes: Sequence[Node], of: Sequence[Node]) -> str:
+        """How few of all nodes, as the beginning of a sentence."""
+        whole = _count(len(of), "node")
+        return f"Only {self.short(nodes)} of {whole}" if nodes else f"None of {whole}"
 
     def short(self, nodes: Sequence[Node], noun: str = "") -> str:
         """The number alone, and where that counts the nodes' room."""

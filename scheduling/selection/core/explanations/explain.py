@@ -24,6 +24,8 @@ from scheduling.selection.core.trees.usable_network import Ints
 
 MAX_LISTED = 2016
 _FELT = 0.005  # a smaller part of the time is nothing to tell
+#: Behind what decided among equals where some were equal in that, too.
+FIRST_TAKEN = "+first"
 SCATTER = 0.01  # two measurements of the same quiet path differ by about so much
 
 
@@ -248,8 +250,10 @@ def _decided(won: Reason, groups: Sequence[Candidate], request: Request) -> Reas
     chosen, *others = groups
     if request.method == "random" or request.flows or _judged_by_time(groups[0]) or _shares(groups):
         return won
-    deciding = (_first(_less(other, chosen), request) for other in others if other.score >= chosen.score)
+    deciding = [_first(_less(other, chosen), request) for other in others if other.score >= chosen.score]
     by = next(filter(None, deciding), "")
+    if by and "" in deciding:
+        by += FIRST_TAKEN
     return Reason.of(Code.EQUALS_DECIDED, why=won, by=by) if by else won
 
 

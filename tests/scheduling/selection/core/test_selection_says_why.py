@@ -113,8 +113,16 @@ def test_compute_compares_equals_by_their_bandwidth():
     words = "as much cpu as the chosen group, but bottleneck n3-n4 gives 50 Mbit/s, 50 Mbit/s less"
     assert message(selection.candidates[1].reason) == words
     selection = choose(star([1e8, 1e8, 1e8, 1e8]), Request(2, "compute"))
-    words = "equal to the chosen group (lowest cpu 100 %); the first of equal groups is taken"
+    words = "equal to the chosen group in all that decides (lowest cpu 100 %); the first of equal groups is taken"
     assert message(selection.candidates[1].reason) == words
+
+
+def test_the_chosen_group_says_the_same_of_its_equals_as_they_do():
+    selection = choose(star([1e8, 1e8, 1e8, 5e7, 5e7]), Request(2, "compute", candidates=6))
+    said = [message(each.reason) for each in selection.candidates]
+    assert any("the first of equal groups is taken" in each for each in said[1:])
+    assert any("50 Mbit/s less" in each for each in said[1:])
+    assert said[0].endswith("among equals the bandwidth decided, and of those equal in that too the first is taken")
 
 
 def test_ep_has_no_communication_and_takes_the_most_cpu():
@@ -177,6 +185,14 @@ def test_priority_two_counts_half_a_cpu_as_a_quarter_of_the_bandwidth():
         (
             Request(4, "compute", exclude=frozenset({"n1"})),
             "Only 3 of 4 nodes are free (not excluded, not in use), and 4 were asked for.",
+        ),
+        (
+            Request(2, "compute", exclude=frozenset({"n1", "n2", "n3", "n4"})),
+            "None of 4 nodes is free (not excluded, not in use), and 2 were asked for.",
+        ),
+        (
+            Request(2, "compute", min_cpu=0.95),
+            "No node has cpu >= 0.95, 2 were asked for: the best 2 have cpu >= 0.6.",
         ),
     ],
 )
