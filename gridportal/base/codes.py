@@ -93,6 +93,7 @@ class Code(StrEnum):
     STARTED_ANEW = "started_anew", "nodes", "ranks"
     STARTED_WITHOUT = "started_without", "checkpoint", "nodes", "ranks"
     MOVE_REFUSED = "move_refused", "why"
+    CONTINUE_REFUSED = "continue_refused", "why"
     HOURS_DENIED = "hours_denied"
     NOBODY_DECIDED = "nobody_decided"
     RUN_IS_OVER = "run_is_over"

@@ -125,6 +125,11 @@ def _(why: Reason) -> str:
     return f"Nothing was stopped: {full_stop(message(why))}"
 
 
+@says(Code.CONTINUE_REFUSED)
+def _(why: Reason) -> str:
+    return f"It did not go on: {full_stop(message(why))}"
+
+
 @says(Code.HOURS_DENIED)
 def _() -> str:
     return "Nothing was stopped: at this hour no moves begin on its cluster."

@@ -8,6 +8,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from gridportal.base.rates import figure_text
+from gridportal.base.reasons import Code
+from gridportal.web.templatetags.units import state
 from scheduling.checkpoints import selectors
 from scheduling.checkpoints.models import RestartFile
 from scheduling.checkpoints.selectors import MoveStory, PhaseSeconds, RestartPoint
@@ -58,7 +60,7 @@ def move_finding(story: MoveStory, job: Job) -> str:
     under_way = story.under_way
     if under_way is not None:
         return _WHERE[ContinuationState(under_way.state)].format(checkpoint=under_way.checkpoint)
-    if story.moves and not job.is_final:
+    if story.moves and not job.is_final and not _is_of_before(story, job):
         return message(story.moves[-1].reason)
     if job.state == JobState.SUCCEEDED:
         return "It has succeeded: nothing goes on from it, and its checkpoints are not kept."
@@ -69,6 +71,11 @@ def move_finding(story: MoveStory, job: Job) -> str:
     if job.is_final:
         return _left_behind(story, job)
     return "It can be stopped with a checkpoint and go on elsewhere; there is no checkpoint yet."
+
+
+def _is_of_before(story: MoveStory, job: Job) -> bool:
+    """Whether its last move is of when it computed, and the job has stopped since."""
+    return job.state == JobState.STOPPED and story.moves[-1].reason.code is Code.MOVE_REFUSED
 
 
 def _left_behind(story: MoveStory, job: Job) -> str:
@@ -115,6 +122,12 @@ def other_nodes(move: Continuation) -> str:
 def why_unusable(file: RestartFile) -> str:
     """Why a program cannot go on from it; empty where it can."""
     return unusable(file.health)
+
+
+@register.filter
+def move_state(move: Continuation) -> SafeString:
+    """Its state; one that could not begin has failed, as the decision on it has."""
+    return state(ContinuationState.FAILED if move.state == ContinuationState.REFUSED else move.state)
 
 
 @register.filter

@@ -126,7 +126,9 @@ def _reserve(row: Continuation) -> bool:
         return reserve(row)
     except (WaitsError, InputError, ImpossibleError) as error:
         why = impossible(error)
-    if row.source.state == RunState.RUNNING or row.by != PORTAL:
-        return close(row, ContinuationState.REFUSED, Reason.of(Code.MOVE_REFUSED, why=without_prospect(why)))
+    computes = row.source.state == RunState.RUNNING
+    if computes or row.by != PORTAL:
+        code = Code.MOVE_REFUSED if computes else Code.CONTINUE_REFUSED
+        return close(row, ContinuationState.REFUSED, Reason.of(code, why=without_prospect(why)))
     Job.objects.filter(pk=row.job_id, state=row.job.state).exclude(reason=why).update(reason=why)
     return False

@@ -12,6 +12,7 @@ import pytest
 from django.utils import timezone
 
 from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.reasons import Code
 from monitoring.clusters.models import Cluster
 from scheduling.checkpoints.services.requesting import problem, stop_and_continue
 from scheduling.jobs.core.states import LIFE
@@ -326,6 +327,21 @@ def test_a_stop_that_nobody_asked_for_waits_for_a_person_who_lets_it_go_on(
     look(job)
     look(job)
     assert (job.state, job.continuations.get().state) == ("succeeded", "moved")
+
+
+def test_a_stopped_job_that_finds_no_nodes_did_not_go_on(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    job = running(submit, time_limit=100)
+    obey(job, fake_grid)
+    look(job)
+    for _ in range(2):
+        running(submit)
+    asked = stop_and_continue(job, by=people["user"])
+    look(job)
+    asked.refresh_from_db()
+    assert (asked.state, asked.reason.code) == ("refused", Code.CONTINUE_REFUSED)
+    assert message(asked.reason).startswith("It did not go on: ")
 
 
 def test_a_stopped_job_can_be_cancelled(submit: Submit, fake_grid: FakeGrid, program: Application, people: Any) -> None:
