@@ -59,6 +59,8 @@ HINDSIGHT: Mapping[Hindsight, str] = {
 }
 #: What people do with a proposal, each with a permission of its own.
 VERBS = ("approve", "refuse", "override")
+#: Their moves are over, well or not.
+_OVER = (DecisionState.MOVED, DecisionState.VERIFIED, DecisionState.FAILED)
 _STAYS: Mapping[Verdict, str] = {
     Verdict.NO_NODES: "No other nodes can take the job now.",
     Verdict.NO_FORECAST: "Nobody can predict how long the job still takes where it runs.",
@@ -91,7 +93,12 @@ def decision_rows(decisions: Iterable[tuple[MoveDecision, float | None]]) -> lis
 def _row(decision: MoveDecision, missed: float | None) -> DecisionRow:
     known = hindsight(decision, missed)
     turned_out = HINDSIGHT[known] if known else ""
-    return DecisionRow(decision, outcome(decision) or finding(decision), missed, turned_out, decided_by(decision))
+    return DecisionRow(decision, summary(decision), missed, turned_out, decided_by(decision))
+
+
+def summary(decision: MoveDecision) -> str:
+    """What it brought, or that it failed, else what the weighing found: what a list has of it."""
+    return outcome(decision) or failure(decision) or finding(decision)
 
 
 def decided_by(decision: MoveDecision) -> str:
@@ -121,9 +128,12 @@ def title(decision: MoveDecision) -> str:
     )
 
 
-def target_label(decision: MoveDecision) -> str:
-    """What the nodes beside its own are: no target where the job stays."""
-    return "Would go to" if decision.verdict == Verdict.MOVE else "Compared with"
+def failure(decision: MoveDecision) -> str:
+    """That its move failed, and why; empty for all others."""
+    if decision.state != DecisionState.FAILED:
+        return ""
+    last = list(decision.events.all())[-1:]
+    return " ".join(["The move failed.", *(message(each.reason) for each in last if each.reason)])
 
 
 def finding(decision: MoveDecision) -> str:
@@ -133,8 +143,9 @@ def finding(decision: MoveDecision) -> str:
             return "Nobody can predict what moving brings; a person asked for it."
         sooner = "sooner" if decision.saves >= 0 else "later"
         beside = "above" if decision.gain > decision.threshold else "not above"
+        ends = "was to end" if decision.state in _OVER else "should end"
         return (
-            f"Moving should end this job {duration(abs(decision.saves))} {sooner}: a gain of {_share(decision.gain)}, "
+            f"Moving {ends} this job {duration(abs(decision.saves))} {sooner}: a gain of {_share(decision.gain)}, "
             f"{beside} the threshold of {_share(decision.threshold)}."
         )
     if decision.verdict == Verdict.TOO_LITTLE_GAIN and decision.gain is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any
 
 from django.db.models import Min, Q, QuerySet
@@ -33,6 +34,7 @@ from scheduling.runs.models import Run
 #: The job was stopped, or was to be: these count as moves.
 _STARTED = (DecisionState.MOVING, DecisionState.MOVED, DecisionState.VERIFIED, DecisionState.FAILED)
 _STAYED = (DecisionState.REFUSED, DecisionState.EXPIRED, DecisionState.DECLINED, DecisionState.OBSERVED)
+_WENT_WRONG = (DecisionState.FAILED, ContinuationState.FAILED, ContinuationState.NOT_STOPPED)
 #: The columns of a move that say what a phase took, by phase.
 MEASURED = {
     CostPhase.WRITE: "writing",
@@ -101,13 +103,17 @@ def of_job(job: Job) -> QuerySet[MoveDecision]:
 
 
 def history(job: Job, now: datetime) -> MoveHistory:
-    """What moved before, as the rules ask for it."""
+    """What moved before, as the rules ask for it: by decisions, and where somebody moved a job without one."""
     mine = list(_dated(MoveDecision.objects.filter(job=job)).values_list("settled", "state"))
+    mine += _by_hand(job=job).values_list("settled", "state")
+    mine.sort(key=lambda row: row[0], reverse=True)
     since = now - max(timedelta(hours=1), timedelta(seconds=policy(job.cluster).node_cooldown))
     rows = _dated(MoveDecision.objects.filter(cluster=job.cluster)).filter(settled__gte=since)
     recent = list(rows.values_list("settled", "began", "nodes", "nodes_now"))
+    others = _by_hand(job__cluster=job.cluster).filter(settled__gte=since)
+    recent += others.values_list("settled", "stop_sent_at", "placement__nodes", "source__placement__nodes")
     stopped = sorted((row for row in recent if row[1] is not None), key=lambda row: row[0])
-    nodes = {node: at for at, _, new, old in stopped for node in (*new, *old)}
+    nodes = {node: at for at, _, new, old in stopped for node in (*(new or ()), *old)}
     own = job_policy(job)
     return MoveHistory(
         job_moved=max((at for at, _ in mine), default=None),
@@ -127,6 +133,22 @@ def _dated(rows: QuerySet[MoveDecision]) -> QuerySet[Any]:
     dated: QuerySet[Any] = rows.filter(state__in=_STARTED).order_by("-pk").annotate(began=began)
     settled: QuerySet[Any] = dated.annotate(settled=Coalesce(Min("events__at", filter=over), "began", "state_since"))
     return settled
+
+
+def moves_by_hand(owner: int | None = None) -> QuerySet[Continuation]:
+    """Moves of running programs that somebody asked for without a decision, the newest first; `settled`: when it was
+    over, else when its program was to stop. Where nothing was to stop yet, nothing was moved.
+
+    `owner`: of whose jobs; of all without it.
+    """
+    rows = Continuation.objects.filter(decisions=None, stop_sent_at__isnull=False).order_by("-pk")
+    rows = rows if owner is None else rows.filter(job__owner=owner)
+    settled: QuerySet[Continuation] = rows.annotate(settled=Coalesce("ended_at", "stop_sent_at"))
+    return settled
+
+
+def _by_hand(**of: Any) -> QuerySet[Any]:
+    return moves_by_hand().filter(**of)
 
 
 def progress_of(decision: MoveDecision, now: datetime) -> list[StageProgress]:
@@ -166,9 +188,10 @@ def expected_rows(move: ExpectedMove) -> list[tuple[str, float | None]]:
 
 
 def moves_before(decision: MoveDecision) -> int:
-    """How often its job was moved, or should have been, before it was weighed."""
+    """How often its job was moved, or should have been, before it was weighed, also without a decision."""
     rows = MoveDecision.objects.filter(job=decision.job_id, state__in=_STARTED)
-    return rows.filter(created_at__lt=decision.created_at).count()
+    others = _by_hand(job=decision.job_id).filter(asked_at__lt=decision.created_at)
+    return rows.filter(created_at__lt=decision.created_at).count() + others.count()
 
 
 def with_missed(decisions: Iterable[MoveDecision]) -> list[tuple[MoveDecision, float | None]]:
@@ -227,13 +250,8 @@ def outcomes(cluster: str) -> Iterator[MoveOutcome]:
 
 
 def _failures(states: list[str]) -> int:
-    """How many of the last moves failed in a row; `states` are the newest first."""
-    count = 0
-    for state in states:
-        if state != DecisionState.FAILED:
-            break
-        count += 1
-    return count
+    """How many of the last moves failed in a row; `states` are the newest first, of decisions and of moves without."""
+    return sum(1 for _ in takewhile(_WENT_WRONG.__contains__, states))
 
 
 def _shown(rows: QuerySet[MoveDecision]) -> QuerySet[MoveDecision]:
@@ -244,6 +262,11 @@ def approval_of(placement: Placement) -> MoveDecision | None:
     """By which these nodes, which the portal had proposed for a move, were approved; None where it was otherwise."""
     rows = MoveDecision.objects.filter(continuation__placement=placement, events__to_state=DecisionState.APPROVED)
     return rows.exclude(by="").first()
+
+
+def began(decision: MoveDecision) -> datetime | None:
+    """When the run began that is, or was, to be stopped."""
+    return decision.job.runs.filter(number=decision.run_number).values_list("started_at", flat=True).first()
 
 
 def peaks_and_promise(decision: MoveDecision) -> tuple[Mapping[tuple[str, str], float], Prediction | None]:

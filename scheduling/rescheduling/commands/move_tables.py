@@ -16,7 +16,7 @@ from gridportal.base.printed_table import Column, show_table
 from gridportal.base.rank_places import in_short
 from scheduling.jobs.models import Job
 from scheduling.messages import message
-from scheduling.rescheduling import decision_messages, selectors
+from scheduling.rescheduling import decision_messages, limit_messages, selectors
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
 from scheduling.rescheduling.difference_messages import what_differs
 from scheduling.rescheduling.models import JobMovePolicy, MoveDecision
@@ -118,15 +118,17 @@ def show_decisions(rows: Sequence[MoveDecision], empty: str) -> None:
 
 def _cells(row: MoveDecision) -> tuple[str, ...]:
     both = f"{in_short(row.nodes_now)} → {in_short(row.nodes)}" if row.nodes else in_short(row.nodes_now)
-    words = decision_messages.outcome(row) or decision_messages.finding(row)
-    return (str(row.pk), str(row.job_id), row.state, _percent(row.gain), both, row.by or "portal", words)
+    summary = decision_messages.summary(row)
+    return (str(row.pk), str(row.job_id), row.state, _percent(row.gain), both, row.by or "portal", summary)
 
 
 def show_decision(row: MoveDecision) -> None:
     """In sentences, and the cost by phase as a table."""
     for line in (
         f"{decision_messages.title(row)}: {row.state}.",
+        decision_messages.failure(row),
         decision_messages.finding(row),
+        limit_messages.time_limit(row, selectors.began(row)),
         what_differs(row, *selectors.peaks_and_promise(row)),
         decision_messages.stay_or_move(row),
         decision_messages.formula(row),

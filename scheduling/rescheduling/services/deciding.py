@@ -5,7 +5,7 @@ Each is one conditional step: of two operators at once one decides, and the othe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +27,14 @@ from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 
 _LEAST, _MOST = 3, 500
+#: What became of the move since somebody decided it.
+_SINCE: Mapping[str, str] = {
+    DecisionState.MOVING: "; its move is under way",
+    DecisionState.MOVED: "; its move is done",
+    DecisionState.VERIFIED: "; its move is done",
+    DecisionState.FAILED: "; its move failed",
+    DecisionState.EXPIRED: "; it expired",
+}
 
 
 def approve(actor: User, decision: MoveDecision, why: str = "") -> MoveDecision:
@@ -109,10 +117,17 @@ def _is_late(decision: MoveDecision, now: datetime) -> bool:
 
 
 def _decided_before(decision: MoveDecision) -> ConflictError:
-    reason = f": {decision.why}" if decision.why else ""
     if decision.by:
-        return ConflictError(f"{decision.by} has decided already, {decision.state}{reason}. Nothing was changed.")
+        reason = f" (“{decision.why}”)" if decision.why else ""
+        did, since = _did(decision), _SINCE.get(decision.state, "")
+        return ConflictError(f"{decision.by} has {did} {decision.pk} already{reason}{since}. Nothing was changed.")
     return ConflictError(f"The proposal is {decision.state} already. Nothing was changed.")
+
+
+def _did(decision: MoveDecision) -> str:
+    if decision.state == DecisionState.REFUSED:
+        return "refused decision"
+    return "chosen other nodes for decision" if decision.overridden_at else "approved decision"
 
 
 def _text(why: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
+from gridportal.base.rank_places import in_short
 from gridportal.web.templatetags.units import counting, duration
 from monitoring.clusters import selectors as clusters
 from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport, story_of
@@ -17,7 +18,7 @@ from scheduling.contracts.selectors.promises import contract_of
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.units import share_text
 from scheduling.profiles.charts import picture
-from scheduling.rescheduling import decision_messages, selectors
+from scheduling.rescheduling import decision_messages, limit_messages, place_messages, selectors
 from scheduling.rescheduling.charts import both_places, cost_bars, ratio_chart
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
@@ -52,8 +53,12 @@ def decision_summary(request: HttpRequest, decision: MoveDecision) -> dict[str, 
         "decision": decision,
         "job": decision.job,
         "title": decision_messages.title(decision),
+        "failure": decision_messages.failure(decision),
         "finding": decision_messages.finding(decision),
-        "target_label": decision_messages.target_label(decision),
+        "time_limit": limit_messages.time_limit(decision, selectors.began(decision)),
+        "now_label": place_messages.now_label(decision),
+        "target_label": place_messages.target_label(decision),
+        "map_legend": place_messages.map_legend(decision),
         "stay_or_move": decision_messages.stay_or_move(decision),
         "formula": decision_messages.formula(decision),
         "outcome": decision_messages.outcome(decision),
@@ -99,8 +104,10 @@ def _pictures(decision: MoveDecision) -> dict[str, Any]:
         return {"pictures": []}
     peaks = clusters.peaks(decision.cluster)
     talks = bool(decision.job.pattern) or decision.job.method == "pattern"
-    pairs = (("Now on", decision.group_now), (decision_messages.target_label(decision), decision.group_there))
-    return {"pictures": [(words, *_drawn(group, peaks, talks=talks)) for words, group in pairs if group.nodes]}
+    labels = place_messages.now_label(decision), place_messages.target_label(decision)
+    pairs = zip(labels, (decision.group_now, decision.group_there), strict=True)
+    shown = [(f"{label} {in_short(group.nodes)}", group) for label, group in pairs if group.nodes]
+    return {"pictures": [(title, *_drawn(group, peaks, talks=talks)) for title, group in shown]}
 
 
 def _drawn(group: CandidateGroup, peaks: picture.Peaks, *, talks: bool) -> tuple[picture.Picture, str]:
@@ -151,8 +158,9 @@ def _work(decision: MoveDecision, story: ContractStory, rows: Sequence[JudgedRep
         facts.append(("Ratio, average of all phases", f"{decision.average:.2f}"))
     if rows:
         latest = rows[-_LATEST:]
-        reports = f"latest {len(latest)} of {ratio_chart.phase_name(story)}"
-        facts.append((f"Ratio, {reports}", f"{fmean(row.seconds / row.promised for row in latest):.2f}"))
+        reports = "latest report" if len(latest) == 1 else f"mean of the latest {len(latest)} reports"
+        mean = f"{fmean(row.seconds / row.promised for row in latest):.2f}"
+        facts.append((f"Ratio, {reports} of {ratio_chart.phase_name(story)}", mean))
         quiet = decision.created_at.timestamp() - rows[-1].at
         facts.append(("Last report", f"{duration(max(0.0, quiet))} before"))
     return facts

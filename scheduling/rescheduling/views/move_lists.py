@@ -33,6 +33,7 @@ from scheduling.rescheduling.forms import PolicyForm
 from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
 from scheduling.rescheduling.services import policies
 from scheduling.rescheduling.views.decision_story import decision_summary
+from scheduling.runs.continuation_models import Continuation
 
 PER_PAGE = 50
 _MOST_VERIFIED = 500
@@ -146,6 +147,7 @@ def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
             "total": page.paginator.count,
             "rows": decision_messages.decision_rows(selectors.with_missed(page.object_list)),
             "summary": _summary(request, show),
+            "by_hand": _by_hand(request) if show == "moved" else (),
             "sort": found.sort,
             "unsorted": found.unsorted,
         }
@@ -176,6 +178,13 @@ def _shown_rules(cluster: str) -> Mapping[str, object]:
 def _summary(request: HttpRequest, show: str) -> str:
     """The sentence over a list: how decisions turned out."""
     return decision_messages.moved_summary(selectors.moves_sum()) if show == "moved" and _sees_all(request) else ""
+
+
+def _by_hand(request: HttpRequest) -> list[Continuation]:
+    """The newest moves that somebody asked for without a decision."""
+    rows = selectors.moves_by_hand() if _sees_all(request) else selectors.moves_by_hand(caller(request).pk)
+    related = ("job__application", "source__placement", "placement")
+    return list(rows.select_related(*related)[:PER_PAGE])
 
 
 def _sees_all(request: HttpRequest) -> bool:

@@ -26,7 +26,7 @@ def test_a_decision_and_a_conflict_link_to_the_decision(client_as: Any, make_job
     link = f'<a href="{address}">Decision {row.pk}'
     assert said(operator.post(f"{address}refuse", {"reason": "it ends soon"})).startswith(link)
     late = said(operator.post(f"{address}approve", {"reason": "too late"}))
-    assert late.startswith(f"{link}</a>: operator has decided already, refused")
+    assert late.startswith(f"{link}</a>: operator has refused decision {row.pk} already")
 
 
 def test_a_move_that_is_proposed_already_leads_to_its_decision(client_as: Any, make_job: Any, people: Any) -> None:

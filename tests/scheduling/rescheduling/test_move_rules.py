@@ -10,13 +10,18 @@ from django.utils import timezone
 
 from scheduling.jobs.models import Job
 from scheduling.messages import message
+from scheduling.placing.models import Placement
 from scheduling.rescheduling import selectors
+from scheduling.rescheduling.core.move_cost import worst_case
+from scheduling.rescheduling.core.weighing import MoveFigures, MoveRules, Verdict, weigh
 from scheduling.rescheduling.models import DecisionEvent, MoveDecision
 from scheduling.rescheduling.services import deciding, policies
 from scheduling.rescheduling.services.rescheduler import reschedule
+from scheduling.runs.continuation_models import Continuation
 from tests.fake_grid import FakeGrid
 from tests.scheduling.rescheduling.proposals import propose
 from tests.scheduling.rescheduling.test_move_crashes import settled, until_moving
+from tests.scheduling.rescheduling.test_pages import words
 from tests.scheduling.rescheduling.test_rescheduler import Slow, decision_of, slow_job
 
 __all__ = ["slow_job"]
@@ -37,6 +42,37 @@ def moved(job: Job, minutes_ago: float, state: str = "moved", **fields: Any) -> 
     for step in ("approved", "moving", over):
         DecisionEvent.objects.create(decision=decision, to_state=step, at=at)
     return decision
+
+
+def moved_by_hand(job: Job, minutes_ago: float, **fields: Any) -> Continuation:
+    """A move that a person asked for without a decision, from where the job runs to n5 and n6."""
+    at = timezone.now() - timedelta(minutes=minutes_ago)
+    run = job.runs.get()
+    there = Placement.objects.create(job=job, method="given", nodes=["n5", "n6"], seconds=0.0)
+    values = {"state": "moved", "asked_at": at, "stop_sent_at": at, "ended_at": at, **fields}
+    return Continuation.objects.create(job=job, source=run, placement=there, by="operator", ranks=2, **values)
+
+
+def test_moves_without_a_decision_count_for_the_job_and_its_nodes(job: Job, client_as: Any) -> None:
+    moved_by_hand(job, 4)
+    history = selectors.history(job, timezone.now())
+    assert (history.job_moves, len(history.starts), history.failures) == (1, 1, 0)
+    assert {"n5", "n6", *job.runs.get().placement.nodes} == set(history.nodes_moved)
+    assert history.job_moved == history.nodes_moved["n5"]
+    answer = weigh(MoveFigures(1200.0, 200.0, ("n9",)), worst_case(0.1), MoveRules(), history, timezone.localtime())
+    assert answer.verdict == Verdict.JOB_COOLS_DOWN
+    decision = propose(job)
+    assert selectors.moves_before(decision) == 1
+    assert "<dd>1 time</dd>" in words(client_as("operator").get(decision.get_absolute_url()))
+
+
+def test_a_move_counts_once_also_where_a_decision_asked_for_it(job: Job) -> None:
+    moved(job, 30, continuation=moved_by_hand(job, 30))
+    moved_by_hand(job, 20, state="refused", stop_sent_at=None)
+    assert selectors.history(job, timezone.now()).job_moves == 1
+    moved_by_hand(job, 10, state="not stopped")
+    history = selectors.history(job, timezone.now())
+    assert (history.job_moves, history.failures) == (2, 1)
 
 
 def test_all_hours_are_denied_by_a_whole_day() -> None:

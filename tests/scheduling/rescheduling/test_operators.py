@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime, timedelta
@@ -85,13 +86,16 @@ def test_a_job_goes_where_the_operator_said(client_as: Any, people: Any, slow_jo
     decided = deciding.approve(people["operator"], decision_of(job), "as agreed")
     owner, asked = client_as("user"), {"ranks": 1}
     answer = owner.post(f"/api/jobs/{job.pk}/move", asked, content_type="application/json")
-    said = "operator has decided already, approved: as agreed. Nothing was changed."
+    said = f"operator has approved decision {decided.pk} already (“as agreed”). Nothing was changed."
     assert (answer.status_code, answer.json()["detail"]) == (409, said)
     assert said in words(owner.post(f"/jobs/{job.pk}/move", asked, follow=True))
     assert not job.continuations.exists()
     reschedule()
     decided.refresh_from_db()
     assert (decided.state, job.continuations.get().nodes) == ("moving", decided.nodes)
+    again = f"operator has approved decision {decided.pk} already (“as agreed”); its move is under way. Nothing"
+    with pytest.raises(ConflictError, match=re.escape(again)):
+        deciding.approve(people["operator"], decided)
 
 
 def test_a_decision_that_fails_says_why(client_as: Any, people: Any, slow_job: Slow) -> None:

@@ -89,7 +89,7 @@ def test_other_nodes_that_there_are_not_are_told_by_the_label(client_as: Any, pr
 def test_the_second_operator_sees_a_conflict(client_as: Any, proposal: MoveDecision) -> None:
     client_as("operator").post(f"/migrations/{proposal.pk}/refuse", {"reason": "not now"})
     answer = client_as("administrator").post(f"/migrations/{proposal.pk}/approve", follow=True)
-    assert "operator has decided already, refused: not now" in words(answer)
+    assert f"operator has refused decision {proposal.pk} already (“not now”). Nothing was changed." in words(answer)
 
 
 def test_rules_are_changed_with_one_sentence_for_each_error(client_as: Any, settings: Any) -> None:
