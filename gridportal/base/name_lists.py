@@ -15,6 +15,15 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
 
 
+def either(names: Sequence[str]) -> str:
+    """Names with commas and an "or".
+
+    >>> either(["n1"]), either(["n1", "n2", "n3"])
+    ('n1', 'n1, n2 or n3')
+    """
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else "".join(names)
+
+
 def all_listed(names: Sequence[str]) -> str:
     """The same with all of them, however many there are.
 

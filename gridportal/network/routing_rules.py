@@ -13,12 +13,13 @@ from itertools import pairwise
 from typing import Any, Literal, cast, get_args
 
 from gridportal.base.errors import InputError
+from gridportal.base.name_lists import either
 
 Pair = tuple[str, str]
 Rule = Literal["short", "ecmp", "ecmp-hash"]
 RULES: tuple[str, ...] = get_args(Rule)
 _KEYS = ("rule", "paths", "tables")
-_ACCEPTED = f"{', '.join(RULES[:-1])} or {RULES[-1]}"
+_ACCEPTED = either(RULES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from gridportal.base.errors import InputError
+from gridportal.base.name_lists import either
 from gridportal.network.node_checks import check_cpus, check_kinds
 from gridportal.network.routing_rules import SHORT, RoutingRules, parse_rules
 
@@ -287,7 +288,7 @@ def parse_link(raw: Any, where: str, nodes_by_id: Mapping[str, Node]) -> Link:
 def _check_keys(raw: Mapping[Any, Any], where: str, accepted: Sequence[str], aside: Sequence[str] = ()) -> None:
     for key in raw:
         if key not in accepted and key not in aside:
-            raise InputError(f"a key of {where}", key, f"{', '.join(accepted[:-1])} or {accepted[-1]}")
+            raise InputError(f"a key of {where}", key, either(accepted))
 
 
 def _has_parallel_links(topology: Topology) -> bool:

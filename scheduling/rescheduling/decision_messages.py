@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gridportal.base.name_lists import listed
+from gridportal.base.name_lists import either, listed
 from gridportal.base.rank_places import in_short
 from gridportal.web.templatetags.units import duration
 from scheduling.jobs.core.units import share_text
@@ -176,17 +176,13 @@ def progress_of(asked: WeighingRequest) -> str:
 def pins(decision: MoveDecision) -> str:
     """Which nodes who submitted the job has chosen for its ranks; empty where nobody has."""
     specification = decision.job.specification
-    named = [f"{_whom(pin.what)} on {_either(pin.nodes)}" for pin in specification.pins]
+    named = [f"{_whom(pin.what)} on {either(pin.nodes)}" for pin in specification.pins]
     owner = decision.job.owner.username
     return f"{owner} chose nodes for this job: {listed(named)}. The portal keeps to them." if named else ""
 
 
 def _whom(what: int | str) -> str:
     return f"rank {what}" if isinstance(what, int) else f"the ranks of {what}"
-
-
-def _either(nodes: Sequence[str]) -> str:
-    return f"{', '.join(nodes[:-1])} or {nodes[-1]}" if len(nodes) > 1 else "".join(nodes)
 
 
 def refusal(verb: str) -> str:

@@ -23,7 +23,7 @@ from enum import StrEnum
 
 from gridportal.runtime.progress_events import Phase
 from scheduling.contracts.core.limits import Cause, Limits, Refusal, after_faster, after_refusal
-from scheduling.contracts.core.monitor_state import Call, MonitorState
+from scheduling.contracts.core.monitor_state import Call, MonitorState, is_second
 from scheduling.contracts.core.outlook import outlook
 from scheduling.contracts.core.phase_ratio import PhaseRatio
 from scheduling.contracts.core.silence import broken_by_silence, with_silence
@@ -123,12 +123,12 @@ class Monitor:
     def _judge(self, report: Phase, promised: float, ratio: float, average: float) -> Signal | None:
         limits = self.state.limits
         if ratio > limits.upper:
-            again = self.state.is_second(self.state.judged, len(self._phases))
+            again = is_second(self.state.above, self.state.judged, len(self._phases))
             self.state.above = self.state.judged
             return self._call(report, promised, average) if again and average > limits.upper else None
         if ratio < limits.lower:
-            before, self.state.below = self.state.below, self.state.judged
-            again = before > 0 and self.state.judged - before <= len(self._phases)
+            again = is_second(self.state.below, self.state.judged, len(self._phases))
+            self.state.below = self.state.judged
             return self._accelerate(average) if again and average < limits.lower else None
         return None
 

@@ -64,6 +64,12 @@ class Call:
         return cls(whole(items[0]), number(items[1]), number(items[2]), text(items[3]), *map(number, items[4:]))
 
 
+def is_second(last: int, number: int, round_of: int) -> bool:
+    """Whether report `number` of those judged is the second outside the limits: the `last` one (0: none) came at most
+    `round_of` reports before."""
+    return last > 0 and number - last <= round_of
+
+
 @dataclass(slots=True)
 class MonitorState:
     """Everything that goes on from report to report.
@@ -110,10 +116,6 @@ class MonitorState:
             del self.adjustments[MOST_ADJUSTMENTS // 2]
             self.dropped += 1
         self.adjustments.append(Adjustment(self.reports, self.last_at, cause, self.average or 0.0, limits))
-
-    def is_second(self, number: int, round_of: int) -> bool:
-        """Whether report `number` of those judged has another above the limit at most `round_of` reports before."""
-        return self.above > 0 and number - self.above <= round_of
 
     def heard(self, at: float, predicted: float) -> None:
         """Reports were read at the Unix time `at`, for which so many seconds had been predicted."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, replace
 
-from scheduling.contracts.core.monitor_state import MonitorState
+from scheduling.contracts.core.monitor_state import MonitorState, is_second
 from scheduling.contracts.core.phase_ratio import PhaseRatio
 from scheduling.performance.core.phase_prediction import PhasePrediction, Prediction
 
@@ -47,7 +47,7 @@ def broken_by_silence(promised: Prediction, state: MonitorState, quiet: float, u
     if longest is None:
         return None
     phase, expected = longest[1], max(longest[0], state.batch)
-    reports = 1 if state.is_second(state.judged + 1, len(promised.phases)) else 2
+    reports = 1 if is_second(state.above, state.judged + 1, len(promised.phases)) else 2
     average = (state.actual + quiet) / (state.predicted + reports * expected)
     found = Silence(phase, expected, quiet / reports, reports)
     return found if min(found.seconds / expected, average) > upper else None

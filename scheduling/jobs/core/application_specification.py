@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
+from gridportal.base.name_lists import either
 from scheduling.jobs.core import label_conditions, patterns
 from scheduling.jobs.core.patterns import MAX_RANKS, MAX_WEIGHT, Pattern
 from scheduling.jobs.core.unreadable import Unreadable
@@ -282,10 +283,10 @@ def _pin(what: str, raw: Any, counts: Mapping[str, int]) -> Pin:
 
 def _object(raw: Any, where: str, keys: Sequence[str]) -> None:
     if not isinstance(raw, Mapping):
-        raise InputError(where, raw, f"an object with {', '.join(keys[:-1])} or {keys[-1]}")
+        raise InputError(where, raw, f"an object with {either(keys)}")
     for key in raw:
         if key not in keys:
-            raise InputError(f"a key of {where}", key, f"{', '.join(keys[:-1])} or {keys[-1]}")
+            raise InputError(f"a key of {where}", key, either(keys))
 
 
 def _list(raw: Mapping[str, Any], name: str, where: str = "") -> Sequence[Any]:

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gridportal.base.errors import InputError
+from gridportal.base.name_lists import either
 
 
 class Means(StrEnum):
@@ -61,7 +62,7 @@ USUAL = ProgramRequest(Means.SIGNAL, ("USR1",))
 def _signal(raw: Any, field: str) -> tuple[str, ...]:
     name = raw.strip().upper().removeprefix("SIG") if isinstance(raw, str) else ""
     if name not in SIGNALS:
-        raise InputError(field, raw, f"{', '.join(SIGNALS[:-1])} or {SIGNALS[-1]}")
+        raise InputError(field, raw, either(SIGNALS))
     return (name,)
 
 

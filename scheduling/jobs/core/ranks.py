@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict, cast
 
 from gridportal.base.errors import InputError
+from gridportal.base.name_lists import either
 
 
 class Limits(TypedDict, total=False):
@@ -50,10 +51,8 @@ def accepted(limits: Limits) -> str:
     ('1, 2 or 4', 'a whole number from 1 to 8')
     """
     choices = [str(choice) for choice in limits.get("choices", [])]
-    if len(choices) > 1:
-        return f"{', '.join(choices[:-1])} or {choices[-1]}"
     if choices:
-        return choices[0]
+        return either(choices)
     return f"a whole number from {limits.get('min') or 1} to {limits.get('max') or 4096}"
 
 

@@ -3,7 +3,7 @@ time did not do for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from scheduling.matching.adapters.library_functions import argument_counts, takes
@@ -25,10 +25,9 @@ def of_request(read: AdText, source: str, is_list: Callable[[Expression], bool])
     yield from sorted(notices, key=lambda notice: notice.place.offset)
 
 
-def of_attributes(read: AdText, source: str, ads: Sequence[Record]) -> Iterator[Notice]:
-    """About names that no resource has; nothing where there are no resources."""
-    if ads:
-        yield from unknown_attributes(read, source, {key for ad in ads for key in ad.attributes})
+def of_attributes(read: AdText, source: str, attributes: Collection[str]) -> Iterator[Notice]:
+    """About names that are none of the resources' attributes."""
+    return unknown_attributes(read, source, attributes)
 
 
 def of_resources(ads: Sequence[Record], text: str, source: str, is_over: Callable[[], bool]) -> Iterator[Notice]:

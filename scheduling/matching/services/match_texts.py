@@ -69,13 +69,14 @@ def answer(question: MatchQuestion, records: Sequence[Record] | None = None) -> 
         return time.monotonic() > until
 
     ads, notices = _resources(question, records, is_over)
-    hyphenated = {key for ad in ads for key in ad.attributes if "-" in key}
+    attributes = {key for ad in ads for key in ad.attributes}
+    hyphenated = {key for key in attributes if "-" in key}
     read = read_ad(question.request, question.request_source, hyphenated)
     library, pool = Library(is_over), Pool(ads)
     request = _as_sent(read.ad, question)
     outcome = _matched(question, request, pool, library, is_over)
     about = match_notices.of_request(read, question.request_source, SetRequest(request, pool).is_list)
-    names = match_notices.of_attributes(read, question.request_source, ads)
+    names = match_notices.of_attributes(read, question.request_source, attributes) if ads else ()
     notices = [*match_notices.of_time(library.evaluated), *read.notices, *about, *names, *notices]
     if match_notices.is_cut(notices):
         outcome = replace(outcome, exact=False, bound=None)

@@ -40,6 +40,7 @@ def set_resource_ad(actor: User, cluster: str, node: str, text: str) -> Resource
 
 def _check_names(text: str) -> None:
     """Raises InputError for a name: two nodes of one name could be found as one."""
+    ad = read_request(text, "ad").ad
     for name in RESOURCE_NAMES:
-        if read_request(text, "ad").ad.get(name) is not None:
+        if ad.get(name) is not None:
             raise InputError("ad", name, "other attributes: the portal gives each node its own name")
