@@ -67,7 +67,7 @@ def examine() -> list[Finding]:
         _browser,
         _slurm,
     )
-    return [check() for check in checks] + _clusters()
+    return [check() for check in checks] + _plugins() + _clusters()
 
 
 def _show(found: list[Finding]) -> None:
@@ -201,6 +201,19 @@ def _slurm() -> Finding:
             return Finding("slurm", "unneeded", str(error), "not needed: no cluster in GRIDPORTAL_CLUSTERS is a Slurm")
         return Finding("slurm", "no", str(error), "check slurm.conf and munge")
     return Finding("slurm", "yes", seen, "to run jobs on it set GRIDPORTAL_CLUSTERS; see docs/administrator.md")
+
+
+def _plugins() -> list[Finding]:
+    """Mappers and performance models; partly where a name is not clear."""
+    from gridportal.serve.doctor_plugins import GROUPS, plugins
+
+    findings = []
+    for topic in GROUPS:
+        names, shared = plugins(topic)
+        seen = "; ".join([", ".join(names) or "none", *shared])
+        advice = "give the plug-in that is not used another name in its package" if shared else ""
+        findings.append(Finding(topic, "partly" if shared else "yes", seen, advice))
+    return findings
 
 
 def _has_slurm_cluster() -> bool:

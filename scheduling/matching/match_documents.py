@@ -81,7 +81,8 @@ def document_xml(document: Mapping[str, Any], code: int) -> str:
         return _virtual_machine(code if "state" not in document else 404, str(reason), [])
     machines = [(each["dns"], each["processors"], each["share"]) for each in answer["machines"]]
     ended = f"{str(document['state']).capitalize()}. " if document.get("state") in _ENDED_EARLY else ""
-    return _virtual_machine(answer["status"]["code"], ended + answer["status"]["message"], machines)
+    message = document.get("reason") or answer["status"]["message"]
+    return _virtual_machine(answer["status"]["code"], f"{ended}{message}", machines)
 
 
 def _virtual_machine(code: int, message: str, listed: Iterable[tuple[str, int, float | None]]) -> str:

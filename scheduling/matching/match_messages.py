@@ -6,6 +6,7 @@ import decimal
 import math
 import re
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from operator import ge, gt, le, lt
 
 from gridportal.base.rates import rate_text
@@ -90,10 +91,30 @@ def mapper_message(report: MapperReport) -> str:
     >>> mapper_message(MapperReport("line", "no answer within 3 s"))
     'The mapper line failed: no answer within 3 s. The set is the same, without shares.'
     """
+    unused = f" {shared_name_message(report)}" if report.unused else ""
     if not report.failure:
-        return f"Order and shares by the mapper {report.name}."
+        return f"Order and shares by the mapper {report.name}.{unused}"
     failure = report.failure.strip().removesuffix(".")
-    return f"The mapper {report.name} failed: {failure}. The set is the same, without shares."
+    return f"The mapper {report.name} failed: {failure}. The set is the same, without shares.{unused}"
+
+
+def shared_name_message(report: MapperReport) -> str:
+    """What a package has under the same name is not used.
+
+    >>> shared_name_message(MapperReport("line", unused=("their-mappers",)))
+    'Another package has a mapper line too, which is not used: their-mappers.'
+    """
+    return f"Another package has a mapper {report.name} too, which is not used: {', '.join(report.unused)}."
+
+
+def late_message(until: datetime, limit: float) -> str:
+    """Why a mapper gave nothing that ran into its limit of seconds.
+
+    >>> from datetime import UTC
+    >>> late_message(datetime(2026, 1, 5, 0, 31, tzinfo=UTC), 10.0)
+    'it did not answer within 10 s; it is asked again after 00:31:00 UTC'
+    """
+    return f"it did not answer within {limit:g} s; it is asked again after {until:%H:%M:%S} UTC"
 
 
 def notice_message(notice: Notice) -> str:
@@ -118,6 +139,9 @@ def _notice_text(notice: Notice) -> str:
     if notice.code is NoticeCode.CUT:
         what = "read" if notice.place.line else "held against the request"
         return f"the time was over when {notice.value or 0:,.0f} resources were {what}; the others are left out"
+    if notice.code is NoticeCode.UNKNOWN_TYPE:
+        accepted = f'accepted is "Set" for a set, and no {notice.meant} for one'
+        return f"{notice.meant} is {notice.text}, so that the best single resource is looked for; {accepted}"
     if notice.code is NoticeCode.NO_LIST:
         meant = (
             'write Type = "Set" for a set' if notice.meant else "write Sum(...) / (1.0 * SetSize) for the set's mean"
@@ -214,6 +238,25 @@ def change_message(explanation: MatchExplanation) -> str:
         return f"The smallest change: do without {texts}."
     order = f"{report.operator.rstrip('=')}="
     return f"The smallest change: ask for {order} {_reached(nearest, order)}{_in_units(texts, nearest)} in {texts}."
+
+
+def none_message(answer: MatchAnswer) -> str:
+    """Why there is no set, with the smallest change; empty where there is one."""
+    if answer.machines:
+        return ""
+    change = change_message(answer.explanation) if answer.explanation else ""
+    return f"{refusal_message(answer)} {change}".strip()
+
+
+def expired_message(answer: MatchAnswer | None) -> str:
+    """Why a request waited for nothing; answer: of the last attempt, None where there was none.
+
+    >>> expired_message(None)
+    'It was not tried within its lifetime.'
+    """
+    if answer is None:
+        return "It was not tried within its lifetime."
+    return f"No set turned up within its lifetime. {none_message(answer)}".strip()
 
 
 def conflict_message(explanation: MatchExplanation, report: ClauseReport) -> str:

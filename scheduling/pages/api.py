@@ -41,6 +41,7 @@ from scheduling.jobs.filters import SORTS, JobFilterForm, is_ordering
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.selectors import viewable_jobs, visible_applications, without_logs
 from scheduling.jobs.services import job_inputs, job_spec, registering
+from scheduling.matching.match_documents import document
 from scheduling.matching.services.limited_match import LONGEST_MATCHES
 from scheduling.messages import documents, message, messages, selection_messages
 from scheduling.pages import selectors
@@ -57,6 +58,7 @@ from scheduling.pages.contract_serializers import ContractSerializer
 from scheduling.pages.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from scheduling.pages.output_serializers import LogPartSerializer, LogSerializer, PhaseSerializer, ScriptSerializer
 from scheduling.pages.placement_serializers import PlacementSerializer, PreviewSerializer, TakeSerializer
+from scheduling.pages.requirement_matches import requirement_match
 from scheduling.pages.serializers import JobDetailSerializer, JobEventSerializer, JobFilterSerializer, JobSerializer
 from scheduling.pages.submit_serializers import ResubmitSerializer, SubmitSerializer
 from scheduling.pages.trial_document import trial_document
@@ -343,8 +345,11 @@ class PreviewJob(APIView):
         asked.is_valid(raise_exception=True)
         owner = caller(request)
         with long_answer(owner.pk):
-            shown = preview.preview(asked.spec(), owner, time.monotonic() + LONGEST_MATCHES, expected_ends)
-        return Response(PreviewSerializer(_preview(shown)).data)
+            spec, until = asked.spec(), time.monotonic() + LONGEST_MATCHES
+            match = requirement_match(spec, owner, until)
+            shown = preview.preview(spec, owner, until, expected_ends)
+        requirements = document(match.answer) if match else None
+        return Response(PreviewSerializer(_preview(shown) | {"requirements": requirements}).data)
 
 
 def _placement(placement: Placement) -> dict[str, Any]:

@@ -70,4 +70,8 @@ class PreviewSerializer(serializers.Serializer[Any]):
     on_free_nodes = serializers.BooleanField()
     ways = serializers.ListField(child=serializers.DictField())
     trial = serializers.CharField(allow_blank=True, help_text="Whether its skeleton would be tried on the groups.")
+    requirements = serializers.DictField(
+        allow_null=True,
+        help_text="What it asks of its nodes, as GET /api/jobs/{id}/requirements; `warnings` says what means nothing.",
+    )
     explanation = serializers.DictField(help_text=EXPLANATION)

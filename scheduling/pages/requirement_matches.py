@@ -23,6 +23,7 @@ from scheduling.matching.core.resource_ads import JobRoom, PoolSource, pool_ads,
 from scheduling.matching.core.topology_ads import bandwidths_between
 from scheduling.matching.services import match_texts
 from scheduling.matching.services.limited_match import limited_match
+from scheduling.matching.services.mapper_rests import asked_unless_resting
 from scheduling.matching.services.mapping import with_shares
 from scheduling.matching.services.match_texts import MatchQuestion
 from scheduling.placing.selectors.occupancy import occupancy
@@ -31,7 +32,7 @@ from scheduling.placing.services.requests import with_cluster_defaults
 from scheduling.resource_requests.match_story import MatchStory, story_of
 from scheduling.resource_requests.services.resource_monitor import MONITOR
 
-_SECONDS, _MAPPER_SECONDS = 2.0, 10.0
+_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ def requirement_match(
         if spec.classad.strip():
             answer = limited_match(replace(question, resources=pool_ads(source)), until)
             between = partial(bandwidths_between, source.network)
-            answer = with_shares(answer, _MAPPER_SECONDS, between) if is_mapped else answer
+            ask = partial(asked_unless_resting, until=until)
+            answer = with_shares(answer, between, ask) if is_mapped else answer
         else:
             answer = match_texts.answer(question, pool_records(source))
     except GridPortalError:

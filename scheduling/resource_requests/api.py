@@ -82,7 +82,7 @@ class MatchRequestSerializer(serializers.ModelSerializer[MatchRequest]):
         read_only_fields = fields
 
     def get_reason(self, row: MatchRequest) -> str:
-        """Why it failed; empty where it did not."""
+        """Why it failed, or why there is no set; empty while it waits and where it was answered."""
         return message(row.reason)
 
     def get_machines(self, row: MatchRequest) -> list[str]:

@@ -110,11 +110,13 @@ class MatchExplanation:
 
 @dataclass(frozen=True, slots=True)
 class MapperReport:
-    """The mapper that a request names, and what it said where it failed. seconds: how long it took."""
+    """The mapper that a request names, and what it said where it failed. seconds: how long it took; unused: packages
+    that have another mapper of this name."""
 
     name: str
     failure: str = ""
     seconds: float = 0.0
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

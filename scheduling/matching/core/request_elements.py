@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from gridportal.base.errors import Described, InputError
+from gridportal.base.errors import InputError
 from scheduling.matching.core.language.ad_errors import MeaningError
 from scheduling.matching.core.language.ad_syntax import (
     Attribute,
@@ -62,25 +62,32 @@ def elements(ad: Record, owner: str, lifetime: int | None, text: str = "") -> Re
 def lifetime_of(ad: Record, asked: int | None) -> int | None:
     """Seconds for which a request waits: as asked, else its attribute `lifetime`; None: it is answered at once.
 
-    Raises InputError for what is no lifetime, and for one beside the paper's Service = "InstantService".
+    Raises InputError for what is no lifetime, and for one beside the paper's Service = "InstantService"; MeaningError
+    where it stands in the ad.
     """
-    stated = ad.get(_LIFETIME)
-    lifetime = asked
-    if lifetime is None and stated is not None:
-        value = ad.literal(_LIFETIME)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise InputError(
-                _LIFETIME, Described(_text(stated)), f"a whole number of seconds from 1 to {LONGEST_LIFETIME}"
-            )
-        lifetime = value
-    if lifetime is None:
+    stated = ad.get(_LIFETIME) if asked is None else None
+    lifetime = asked if stated is None else ad.literal(_LIFETIME)
+    if lifetime is None and stated is None:
         return None
-    if not 1 <= lifetime <= LONGEST_LIFETIME:
-        raise InputError(_LIFETIME, lifetime, f"a whole number of seconds from 1 to {LONGEST_LIFETIME}")
+    if isinstance(lifetime, bool) or not isinstance(lifetime, int) or not 1 <= lifetime <= LONGEST_LIFETIME:
+        raise _no_lifetime(lifetime, stated, f"a whole number of seconds from 1 to {LONGEST_LIFETIME}")
     service = ad.literal(_SERVICE)
     if isinstance(service, str) and _is_instant(service):
-        raise InputError(_LIFETIME, lifetime, f"nothing beside Service = {service!r}, which is answered at once")
+        accepted = f"nothing beside Service = {service!r}, which is answered at once"
+        raise _no_lifetime(lifetime, stated, accepted)
     return lifetime
+
+
+def placed_lifetime(text: str, ad: Record, asked: int | None, source: str) -> int | None:
+    """As `lifetime_of` the ad of a text. Raises InputError, with the place where the lifetime stands in the text."""
+    try:
+        return lifetime_of(ad, asked)
+    except MeaningError as error:
+        raise error.placed(text, source) from error
+
+
+def _no_lifetime(value: object, stated: Expression | None, accepted: str) -> InputError:
+    return InputError(_LIFETIME, value, accepted) if stated is None else _wrong("lifetime", stated, accepted)
 
 
 def mapper_of(ad: Record) -> tuple[str, Record]:
@@ -102,7 +109,7 @@ def mapper_of(ad: Record) -> tuple[str, Record]:
 
 
 def check_elements(ad: Record) -> None:
-    """Raises MeaningError for a mapper or a service of a wrong kind, InputError for what is no lifetime."""
+    """Raises MeaningError for a mapper, a service or a lifetime of a wrong kind."""
     mapper_of(ad)
     lifetime_of(ad, None)
     stated = ad.get(_SERVICE)

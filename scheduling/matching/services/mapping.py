@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from gridportal.base.errors import ShellError
-from gridportal.base.plugin_processes import ask_apart, failure_of, load_plugin, plugin_names
+from gridportal.base.plugin_processes import ask_apart, failure_of, load_plugin, plugin_names, shared_names
 from gridportal.base.processes import TooSlowError
 from scheduling.matching.core.answers import MapperReport, MatchAnswer
 from scheduling.matching.core.mapping.mapper_interface import (
@@ -29,11 +29,17 @@ Bandwidths = Callable[[Sequence[str]], Mapping[str, float]]
 
 @dataclass(frozen=True)
 class MapperReply:
-    """shares: in the order of the mapper; failure: what it said, empty where it answered; seconds: how long it took."""
+    """shares: in the order of the mapper; failure: what it said, empty where it answered; seconds: how long it took;
+    is_late: it had not answered when the time was over."""
 
     shares: tuple[MappedShare, ...] = ()
     failure: str = ""
     seconds: float = 0.0
+    is_late: bool = False
+
+
+#: Who asks a mapper, by its name.
+Ask = Callable[[str, MapperQuestion], MapperReply]
 
 
 def mapped(name: str, question: MapperQuestion, seconds: float) -> MapperReply:
@@ -43,7 +49,9 @@ def mapped(name: str, question: MapperQuestion, seconds: float) -> MapperReply:
     try:
         done = ask_apart(_PROCESS, name, text, seconds)
     except TooSlowError:
-        return MapperReply(failure=f"no answer within {seconds:g} s", seconds=time.perf_counter() - started)
+        return MapperReply(
+            failure=f"no answer within {seconds:.3g} s", seconds=time.perf_counter() - started, is_late=True
+        )
     except ShellError as error:
         return MapperReply(failure=str(error), seconds=time.perf_counter() - started)
     took = time.perf_counter() - started
@@ -54,17 +62,19 @@ def mapped(name: str, question: MapperQuestion, seconds: float) -> MapperReply:
     return MapperReply(shares, seconds=took)
 
 
-def with_shares(answer: MatchAnswer, seconds: float, bandwidths: Bandwidths) -> MatchAnswer:
+def with_shares(answer: MatchAnswer, bandwidths: Bandwidths, ask: Ask) -> MatchAnswer:
     """The machines in the order and with the shares of the mapper; as they were where it fails or none is named.
 
-    bandwidths: what is known of pairs of machines, by their names.
+    bandwidths: what is known of pairs of machines, by their names. ask: `mapped` with a limit, or `mapped_or_resting`.
     """
     if answer.mapping is None:
         return answer
     name, question = answer.mapping.name, answer.mapping.question
     known_pairs = bandwidths([machine.dns for machine in answer.machines])
-    reply = mapped(name, replace(question, bandwidths=dict(known_pairs)), seconds)
-    answer = replace(answer, mapping=None, mapper=MapperReport(name, reply.failure, reply.seconds))
+    reply = ask(name, replace(question, bandwidths=dict(known_pairs)))
+    unused = [each for shared in shared_names(GROUP) if shared.name == name for each in shared.unused]
+    report = MapperReport(name, reply.failure, reply.seconds, tuple(unused))
+    answer = replace(answer, mapping=None, mapper=report)
     if reply.failure:
         return answer
     machines = [replace(answer.machines[share.place], share=share.share) for share in reply.shares]

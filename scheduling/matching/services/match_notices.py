@@ -12,6 +12,7 @@ from scheduling.matching.core.language.ad_reader import ASKED_EVERY, AdText
 from scheduling.matching.core.language.ad_syntax import Expression, Record
 from scheduling.matching.core.language.attribute_checks import unknown_attributes
 from scheduling.matching.core.language.function_checks import FunctionChecks
+from scheduling.matching.core.language.paper_forms import unknown_kinds
 from scheduling.matching.core.mapping.mapper_interface import MapperMachine
 
 #: Notices of each kind that are listed.
@@ -19,9 +20,10 @@ _MOST_LISTED = 20
 
 
 def of_request(read: AdText, source: str, is_list: Callable[[Expression], bool]) -> Iterator[Notice]:
-    """About the functions of a request. is_list: of its own names and those of resources."""
+    """About the type and the functions of a request. is_list: of its own names and those of resources."""
     checks = FunctionChecks(read.text, source, takes, argument_counts)
-    notices = [*checks.of(read.ad), *checks.without_list(read.ad, is_list)]
+    kinds = unknown_kinds(read.ad, read.text, source)
+    notices = [*kinds, *checks.of(read.ad), *checks.without_list(read.ad, is_list)]
     yield from sorted(notices, key=lambda notice: notice.place.offset)
 
 

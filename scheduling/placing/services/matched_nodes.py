@@ -36,6 +36,7 @@ from scheduling.matching.core.resource_ads import PoolSource, pool_ads
 from scheduling.matching.core.topology_ads import bandwidths_between
 from scheduling.matching.selectors import policies, resource_ads
 from scheduling.matching.services.limited_match import limited_match
+from scheduling.matching.services.mapper_rests import asked_unless_resting
 from scheduling.matching.services.mapping import with_shares
 from scheduling.matching.services.match_texts import MatchQuestion
 from scheduling.placing.core.match_notes import NO_NOTES, MatchNotes, notes_of
@@ -46,7 +47,7 @@ from scheduling.selection.core.slots.node_slots import slots
 
 #: The request of a job without one: administrators' ads of nodes may ask who it is all the same.
 ANYTHING = "[]"
-_SECONDS, _MAPPER_SECONDS = 5.0, 10.0
+_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class MatchedNodes:
             self.answers[key] = self._reused(status, *key) or self._matched(status, asked, key[0])
         answer = self.answers[key]
         if not answer.machines:
-            raise ImpossibleError(_why_none(answer))
+            raise ImpossibleError(match_messages.none_message(answer))
         return answer
 
     def match_all(self, status: NetworkStatus, asked: Request) -> None:
@@ -174,7 +175,8 @@ class MatchedNodes:
         )
         between = partial(bandwidths_between, status.topology)
         try:
-            return with_shares(limited_match(question, self.until), _MAPPER_SECONDS, between)
+            ask = partial(asked_unless_resting, until=self.until)
+            return with_shares(limited_match(question, self.until), between, ask)
         except InputError:
             raise
         except GridPortalError as error:  # it took too much time or memory: no matter of the round
@@ -303,9 +305,3 @@ def _only(topology: Topology, usable: Sequence[str]) -> Topology:
         return replace(topology, nodes=nodes, links=topology.links.among(ends))
     links = tuple(link for link in topology.links if link.source in ends and link.target in ends)
     return replace(topology, nodes=nodes, links=links)
-
-
-def _why_none(answer: MatchAnswer) -> str:
-    """What the request finds, with the smallest change."""
-    change = match_messages.change_message(answer.explanation) if answer.explanation else ""
-    return f"{match_messages.refusal_message(answer)} {change}".strip()

@@ -94,7 +94,10 @@ def _decide(actor: User, decision: MoveDecision, to: DecisionState, why: str, **
     if not advance(decision, to, expected=expected, event=event, by=actor.username, why=why, **fields):
         decision.refresh_from_db()
         raise _decided_before(decision)
-    audit(actor, f"move.{to.value}", decision, job=decision.job_id, why=why)
+    if "nodes" in fields:
+        audit(actor, f"move.{to.value}", decision, job=decision.job_id, why=why, nodes=list(fields["nodes"]))
+    else:
+        audit(actor, f"move.{to.value}", decision, job=decision.job_id, why=why)
     return decision
 
 

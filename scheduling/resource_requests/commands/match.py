@@ -18,7 +18,7 @@ from scheduling.matching.core.answers import MatchAnswer, StatusCode
 from scheduling.matching.core.language.ad_reader import LONGEST_REQUEST, LONGEST_RESOURCES
 from scheduling.matching.match_documents import document, xml
 from scheduling.matching.services.limited_match import MatchTextError, limited_match
-from scheduling.matching.services.mapping import Bandwidths, with_shares
+from scheduling.matching.services.mapping import Bandwidths, mapped, with_shares
 from scheduling.matching.services.match_texts import MatchQuestion
 from scheduling.resource_requests.commands.match_tables import show_answer
 
@@ -80,7 +80,8 @@ def match_command(
             question = MatchQuestion(
                 text, pool, source, pool_source, explain=explain, seconds=seconds, asked_at=asked_at
             )
-            answer = with_shares(limited_match(question), mapper_seconds, _bandwidths(network))
+            ask = partial(mapped, seconds=mapper_seconds)
+            answer = with_shares(limited_match(question), _bandwidths(network), ask)
     except GridPortalError as error:
         typer.echo(str(error), err=True)
         if isinstance(error, MatchTextError) and error.pointer:

@@ -17,7 +17,9 @@ from scheduling.jobs.services.advance import advance
 from scheduling.matching.core.answer_documents import answer_document
 from scheduling.matching.core.answers import MatchAnswer, StatusCode
 from scheduling.matching.core.topology_ads import bandwidths_between
+from scheduling.matching.match_messages import none_message
 from scheduling.matching.services.limited_match import limited_match
+from scheduling.matching.services.mapper_rests import asked_unless_resting
 from scheduling.matching.services.mapping import with_shares
 from scheduling.matching.services.match_texts import MatchQuestion
 from scheduling.resource_requests.core.match_states import MatchState
@@ -28,7 +30,6 @@ from scheduling.resource_requests.services.resource_monitor import MONITOR, Reso
 log = logging.getLogger(__name__)
 #: Seconds for the search; the explanation may take as long again.
 SECONDS = 10.0
-MAPPER_SECONDS = 10.0
 
 
 def answer_now(owner: User, text: str, pool: ResourcePool, *, explain: bool = True) -> MatchAnswer:
@@ -42,7 +43,7 @@ def answer_now(owner: User, text: str, pool: ResourcePool, *, explain: bool = Tr
         groups=groups_of(owner),
         names_candidates=True,
     )
-    return with_shares(limited_match(question), MAPPER_SECONDS, partial(bandwidths_between, pool.network))
+    return with_shares(limited_match(question), partial(bandwidths_between, pool.network), asked_unless_resting)
 
 
 def attempt(row: MatchRequest) -> bool:
@@ -89,7 +90,8 @@ def _keep(row: MatchRequest, answer: MatchAnswer, pool: ResourcePool) -> bool:
     if answer.status is StatusCode.OK:
         return advance(row, MatchState.ANSWERED, holder=row.lease_holder, **tried)
     if row.lifetime is None:
-        return advance(row, MatchState.UNMATCHED, holder=row.lease_holder, **tried)
+        why = text_reason(none_message(answer))
+        return advance(row, MatchState.UNMATCHED, holder=row.lease_holder, reason=why, **tried)
     waiting = MatchRequest.objects.filter(pk=row.pk, state=MatchState.WAITING, lease_holder=row.lease_holder)
     if waiting.update(**tried):
         for name, value in tried.items():

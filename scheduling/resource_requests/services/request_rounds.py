@@ -7,7 +7,9 @@ from functools import partial
 from django.utils import timezone
 
 from gridportal.base.errors import BackendError
+from gridportal.base.reasons import text_reason
 from scheduling.jobs.services.advance import advance
+from scheduling.matching.match_messages import expired_message
 from scheduling.resource_requests import selectors
 from scheduling.resource_requests.core.match_states import MatchState
 from scheduling.resource_requests.models import MatchRequest
@@ -35,7 +37,7 @@ def expire_requests() -> int:
     """Let those expire whose lifetime is over; how many. One that a worker tries at this moment has the next pass."""
     now = timezone.now()
     rows = selectors.overdue(now).filter(request_leases.over(now))
-    return sum(advance(row, MatchState.EXPIRED) for row in rows)
+    return sum(map(_expire, rows))
 
 
 def try_requests() -> int:
@@ -53,8 +55,12 @@ def follow_request(row: MatchRequest) -> bool:
         return False
     if row.expires_at is not None and row.expires_at <= now:
         free = MatchRequest.objects.filter(pk=row.pk).filter(request_leases.over(now)).exists()
-        return not (free and advance(row, MatchState.EXPIRED))
+        return not (free and _expire(row))
     return not (_is_worth_trying(row) and attempt(row))
+
+
+def _expire(row: MatchRequest) -> bool:
+    return advance(row, MatchState.EXPIRED, reason=text_reason(expired_message(row.match_answer)))
 
 
 def _is_worth_trying(row: MatchRequest) -> bool:

@@ -14,7 +14,7 @@ from gridportal.accounts.models import User
 from gridportal.base.errors import BackendError, ConflictError, InputError
 from monitoring.clusters import selectors as clusters
 from scheduling.jobs.services.advance import advance
-from scheduling.matching.core.request_elements import lifetime_of
+from scheduling.matching.core.request_elements import placed_lifetime
 from scheduling.matching.services.checked_texts import check_request, read_request
 from scheduling.resource_requests.core.match_states import MatchState
 from scheduling.resource_requests.models import MatchEvent, MatchRequest
@@ -45,7 +45,7 @@ def send_request(owner: User, sent: NewRequest) -> MatchRequest:
     Raises InputError for a text that is no request, with its place, for a cluster or a lifetime that cannot be, and
     while too many of this person wait; for a synchronous one also BackendError while nothing is known of the cluster.
     """
-    lifetime = lifetime_of(read_request(sent.text).ad, sent.lifetime)
+    lifetime = placed_lifetime(sent.text, read_request(sent.text).ad, sent.lifetime, "request")
     cluster = clusters.setting(sent.cluster or clusters.default_cluster()).name
     name = _name(sent.name)
     if lifetime is not None:

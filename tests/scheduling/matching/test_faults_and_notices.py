@@ -144,3 +144,23 @@ def test_a_time_that_a_mapper_cannot_use_is_told(time: str, machines: list[str])
     assert [each.meant for each in notices if each.code is NoticeCode.NO_TIME] == machines
     for notice in notices:
         assert notice_message(notice).startswith("request, line 1, column 21: x is no number above 0 for ")
+
+
+def test_a_type_that_nobody_knows_is_told_at_its_place() -> None:
+    (warning,) = warned('[\n  type = "Bag"; requirements = other.cpus > 1 ]')
+    assert warning == (
+        'request, line 2, column 10: type is "Bag", so that the best single resource is looked for; accepted is "Set" '
+        "for a set, and no type for one"
+    )
+    assert warned("[ MatchType = 5 ]")[0].startswith("request, line 1, column 15: MatchType is 5, so that")
+    assert warned('[ Type = "job" ]') == warned('[ Type = "SET"; rank = SetSize ]') == []
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [("[ lifetime = 0 ]", 14), ("[ lifetime = 1.5 ]", 14), ('[ Service = "InstantService"; lifetime = 5 ]', 42)],
+)
+def test_what_is_no_lifetime_is_refused_at_its_place(text: str, column: int) -> None:
+    error = refused(text)
+    assert (error.line, error.column) == (1, column)
+    assert "lifetime is " in str(error)

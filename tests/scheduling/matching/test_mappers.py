@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gridportal.base.plugin_processes import is_shipped, shared_names
 from gridportal.base.work_shares import shares
+from gridportal.serve import doctor
 from scheduling.matching.core.mapping.line_mapper import block, cactus, line
-from scheduling.matching.core.mapping.mapper_interface import MappedShare, MapperMachine, MapperQuestion, checked
-from scheduling.matching.services.mapping import mapped, mapper_names
+from scheduling.matching.core.mapping.mapper_interface import GROUP, MappedShare, MapperMachine, MapperQuestion, checked
+from scheduling.matching.match_messages import mapper_message
+from scheduling.matching.services.mapping import mapped, mapper_names, with_shares
+from scheduling.matching.services.match_texts import MatchQuestion, answer
 from scheduling.matching.services.pattern_mapper import pattern
 
 UTK, UCSD = [f"torc{n}.cs.utk.edu" for n in (1, 2, 3)], [f"m{n}.ucsd.edu" for n in (1, 2)]
@@ -121,7 +126,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-mappers\nVersion: 1.0\n")
     names = ("reverse", "fails", "slow", "wrong", "dies", "killed", "absent")
-    points = "".join(f"{name} = their_mappers:{name}\n" for name in names)
+    points = "line = their_mappers:reverse\n" + "".join(f"{name} = their_mappers:{name}\n" for name in names)
     (info / "entry_points.txt").write_text(f"[gridportal.mappers]\n{points}")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
@@ -151,3 +156,28 @@ def test_a_mapper_of_another_package_is_used_and_a_slow_one_is_not_waited_for() 
     asked = question(("a", 1, 1), ("b", 1, 1))
     assert mapped("reverse", asked, 60).shares == (MappedShare(1, 0.5), MappedShare(0, 0.5))
     assert mapped("slow", asked, 3).failure == "no answer within 3 s"
+
+
+@pytest.mark.usefixtures("package")
+def test_a_mapper_of_another_package_takes_no_name_of_the_portals_and_that_is_told() -> None:
+    reply = mapped("line", question((UCSD[0], 400, 1), (UTK[0], 547, 1), (UTK[1], 500, 1)), 60)
+    assert [share.place for share in reply.shares] == [1, 2, 0], "the portal's line, not the reverse order"
+    assert [(each.name, each.used, each.unused) for each in shared_names(GROUP)] == [
+        ("line", "gridportal", ("their-mappers",))
+    ]
+    assert is_shipped(GROUP, "line")
+    assert not is_shipped(GROUP, "reverse")
+    (found,) = [each for each in doctor._plugins() if each.topic == "mappers"]
+    assert found.state == "partly"
+    assert found.seen.endswith("line is the one of gridportal; that of their-mappers is not used")
+
+
+@pytest.mark.usefixtures("package")
+def test_an_answer_tells_of_a_mapper_that_its_name_hides() -> None:
+    text = '[ Type = "Set"; requirements = SetSize == 2; Mapper = "line" ]'
+    made = answer(MatchQuestion(text, '[ name = "a" ] [ name = "b" ]'))
+    made = with_shares(made, lambda names: {}, partial(mapped, seconds=60))
+    assert made.mapper is not None
+    assert mapper_message(made.mapper).endswith(
+        "Another package has a mapper line too, which is not used: their-mappers."
+    )

@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from gridportal.base.errors import ImpossibleError, InputError
 from scheduling.jobs.core.application_specification import ApplicationSpecification, Pin
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.matching.core.mapping.mapper_interface import MapperQuestion
 from scheduling.matching.models import ResourceAd
+from scheduling.matching.services import mapper_rests
+from scheduling.matching.services.mapping import MapperReply
 from scheduling.messages import message
 from scheduling.placing.models import Decision
 from scheduling.placing.services import matched_nodes, preview, rounds, taking
@@ -134,3 +138,26 @@ def test_a_preview_asks_as_few_matches_as_tell_all(
     shown = preview.preview(spec, job.owner)
     assert len(asked) == matches
     assert taken not in [node for group in shown.candidates for node in group.nodes]
+
+
+def test_a_mapper_that_hangs_holds_up_one_job_and_not_those_behind_it(
+    submit: Submit, fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.clear()
+    asked: list[str] = []
+
+    def hangs(name: str, question: MapperQuestion, seconds: float) -> MapperReply:
+        asked.append(name)
+        return MapperReply(failure="no answer", is_late=True)
+
+    monkeypatch.setattr(mapper_rests, "mapped", hangs)
+    request = '[ Type = "Set"; requirements = SetSize == 1; Mapper = "theirs" ]'
+    jobs = [submit(None, classad=request) for _ in range(3)]
+    for job in map(place, jobs):
+        assert job.state == "starting"
+        why = job.runs.get().placement.explanation
+        assert why is not None
+        remarks = [message(each) for each in why.remarks]
+        assert any("it did not answer within 10 s; it is asked again after" in each for each in remarks)
+    assert asked == ["theirs"]
+    cache.clear()

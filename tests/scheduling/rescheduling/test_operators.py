@@ -15,6 +15,7 @@ from django.contrib.auth.models import Group, Permission
 from django.utils import timezone
 from typer.testing import CliRunner
 
+from gridportal.accounts.models import AuditEvent
 from gridportal.base.errors import ConflictError, InputError
 from gridportal.web.long_answers import MOST, long_answer
 from monitoring.clusters.models import Cluster
@@ -74,6 +75,8 @@ def test_an_operator_takes_another_count_and_the_gain_is_computed_first(
     assert (operator.get(address, {"ranks": "many"}).status_code, wrong.status_code) == (422, 200)
     decided = deciding.override(people["operator"], proposal, [], "one is enough", ranks=1)
     assert (decided.state, len(decided.nodes)) == ("overridden", 1)
+    told = AuditEvent.objects.get(action="move.overridden")
+    assert told.detail["nodes"] == decided.nodes, "the audit trail names the nodes that were chosen"
     reschedule()
     move = job.continuations.get()
     assert (move.ranks, move.nodes) == (1, decided.nodes)

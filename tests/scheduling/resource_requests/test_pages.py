@@ -120,3 +120,34 @@ def test_a_request_to_keep_needs_a_name_and_says_so_beside_it(client_as) -> None
     answer = client_as("user").post("/requests/new", given)
     assert answer.status_code == 422
     assert list(answer.context["form"].errors["name"]) == ["Enter a name of 1 to 80 characters."]
+
+
+def test_what_ended_without_a_set_says_why_everywhere(client_as) -> None:
+    client = client_as("user")
+    made = send(client, request=THREE).json()
+    why = "No set of resources meets all requirements on the set. The smallest change: do without SetSize == 3."
+    assert (made["state"], made["reason"], made["events"][-1]["reason"]) == ("unmatched", why, why)
+    result = ElementTree.fromstring(client.get(f"/api/match-requests/{made['id']}?format=xml").content).find("result")
+    assert result is not None
+    assert result.attrib == {"statusCode": "404", "statusMessage": why}
+    assert f'<td class="roomy">{why}</td>' in page_text(client.get(f"/requests/{made['id']}/"))
+
+
+@pytest.mark.parametrize(
+    ("address", "accepted"),
+    [("/api/match-requests", "one of json, xml"), ("/api/jobs", "json"), ("/api/applications", "json")],
+)
+def test_a_format_that_there_is_not_is_refused_in_one_sentence(client_as, address, accepted) -> None:
+    answer = client_as("user").get(f"{address}?format=yaml")
+    assert (answer.status_code, answer.json()) == (400, {"format": [f"format is 'yaml'; accepted is {accepted}."]})
+    header = client_as("user").get(address, headers={"Accept": "text/csv"})
+    assert header.status_code == 406
+    assert header.json()["detail"].startswith("Accept is 'text/csv'; accepted is ")
+
+
+def test_the_preview_over_rest_warns_of_a_function_that_there_is_not(client_as, application) -> None:
+    body = {"application": "ep", "node_count": 2, "parameters": {"klass": "W"}}
+    body["classad"] = "[ requirements = cuont(other.cpus) > 1 || other.cpu >= 0 ]"
+    shown = client_as("user").post("/api/preview", body, content_type="application/json").json()
+    assert ["there is no function cuont" in each for each in shown["requirements"]["warnings"]] == [True]
+    assert shown["requirements"]["explanation"]["clauses"]

@@ -11,6 +11,7 @@ from gridportal.base.errors import ConflictError, InputError
 from monitoring.clusters.models import Node
 from scheduling.matching.services.limited_match import MatchTextError
 from scheduling.matching.services.resource_policies import set_resource_ad
+from scheduling.messages import message
 from scheduling.resource_requests.models import MatchRequest
 from scheduling.resource_requests.services import request_leases, request_rounds
 from scheduling.resource_requests.services.resource_monitor import MONITOR
@@ -34,6 +35,8 @@ def test_a_synchronous_request_is_over_at_once(pool, people) -> None:
     assert (row.state, names(row), row.tries) == ("answered", ["n1", "n2"], 1)
     row = send_request(people["user"], NewRequest(THREE))
     assert (row.state, row.match_answer.machines) == ("unmatched", ())
+    why = "No set of resources meets all requirements on the set. The smallest change: do without SetSize == 3."
+    assert [message(row.reason), message(row.events.last().reason)] == [why, why]
     assert [event.to_state for event in row.events.all()] == ["waiting", "unmatched"]
     collective = row.match_answer.explanation.clauses[-1]
     assert (collective.text, collective.is_collective) == ("SetSize == 3", True)
@@ -60,6 +63,7 @@ def test_it_expires_when_its_lifetime_is_over(pool, people) -> None:
     assert request_rounds.advance_requests() == 1
     row.refresh_from_db()
     assert (row.state, row.lease_holder) == ("expired", "")
+    assert message(row.reason).startswith("No set turned up within its lifetime. No set of resources meets all")
 
 
 def test_what_a_worker_has_in_hand_is_left_to_it(pool, people) -> None:
@@ -88,8 +92,9 @@ def test_a_wait_is_cancelled_once(pool, people) -> None:
     ],
 )
 def test_what_is_no_request_is_refused(pool, people, text, error) -> None:
-    with pytest.raises(error):
+    with pytest.raises(error) as refused:
         send_request(people["user"], NewRequest(text))
+    assert (refused.value.line, refused.value.column > 2) == (1, True), "each is told with its place"
     assert not MatchRequest.objects.exists()
 
 

@@ -124,6 +124,7 @@ class NoticeCode(StrEnum):
     ARGUMENT_COUNT = "argument_count"  # a function has another number of them; facts: text, counts
     CUT = "cut"  # time was up when so many resources were read, or held against the request; fact: value
     NO_TIME = "no_time"  # a machine for which a mapper's time is no number above 0; facts: text, meant: the machine
+    UNKNOWN_TYPE = "unknown_type"  # Type or MatchType is neither for a set nor for one resource; facts: text, meant
     NO_LIST = "no_list"  # Sum of what is no list where no set is asked for, Avg of a set's members; facts: text
 
 

@@ -6,7 +6,7 @@ Source: Set matching 2002, 2.2 and 3.2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from scheduling.matching.core.language.ad_errors import Notice, NoticeCode, TextPlace
 from scheduling.matching.core.language.ad_syntax import (
@@ -27,6 +27,10 @@ from scheduling.matching.core.language.ad_syntax import (
 )
 
 AGGREGATES = {"max", "min", "sum"}
+#: Attributes that say whether a request is for a set, and what they may be.
+KINDS = ("type", "matchtype")
+_OF_SETS = "set"
+_KNOWN = (_OF_SETS, "job")
 #: Names that a request's own attribute takes the place of, where it has one.
 SET_SIZE = "setsize"
 _DOMAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+")
@@ -34,8 +38,32 @@ _DOMAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+")
 
 def is_set_request(ad: Record) -> bool:
     """Whether an ad asks for a set of resources: Type or MatchType is "Set", in letters of any size."""
-    kinds = (ad.literal("type"), ad.literal("matchtype"))
-    return any(isinstance(kind, str) and kind.lower() == "set" for kind in kinds)
+    return any(_is_kind(ad.literal(key), (_OF_SETS,)) for key in KINDS)
+
+
+def unknown_kinds(ad: Record, text: str, source: str) -> list[Notice]:
+    """A notice for each Type or MatchType that is neither "Set" nor, as HTCondor writes it, "Job".
+
+    >>> from scheduling.matching.core.language.ad_reader import read_ad
+    >>> text = '[ type = "Bag"; matchtype = "set" ]'
+    >>> [(each.text, each.meant, each.place.column) for each in unknown_kinds(read_ad(text).ad, text, "request")]
+    [('"Bag"', 'type', 10)]
+    """
+    stated = [ad.attributes[key] for key in KINDS if key in ad.attributes and not _is_kind(ad.literal(key), _KNOWN)]
+    return [
+        Notice(
+            NoticeCode.UNKNOWN_TYPE,
+            TextPlace.of(text, each.expression.start),
+            " ".join(text[each.expression.start : each.expression.end].split()),
+            source=source,
+            meant=each.name,
+        )
+        for each in stated
+    ]
+
+
+def _is_kind(kind: object, known: Collection[str]) -> bool:
+    return isinstance(kind, str) and kind.lower() in known
 
 
 def in_plain_language(ad: Record, text: str, source: str) -> tuple[Record, list[Notice]]:
