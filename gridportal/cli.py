@@ -19,6 +19,7 @@ from typer.exceptions import TyperException
 
 from gridportal.base.error_messages import sentence
 from gridportal.base.errors import GridPortalError
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands, not_a_number
 
 # Each sub-command and the function or group that it is, in the order of the help.
@@ -90,7 +91,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"gridportal {installed('gridportal')}")
+        echo(f"gridportal {installed('gridportal')}")
         raise typer.Exit
 
 
@@ -111,15 +112,15 @@ def main() -> None:
     try:
         sys.exit(app(standalone_mode=False, prog_name="gridportal") or 0)
     except GridPortalError as error:
-        typer.echo(str(error), err=True)
+        echo(str(error), err=True)
         sys.exit(error.exit_code)
     except TyperException as error:
-        typer.echo(_usage(error), err=True)
+        echo(_usage(error), err=True)
         sys.exit(error.exit_code)
     except typer.Exit as error:
         sys.exit(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        typer.echo("Stopped.", err=True)
+        echo("Stopped.", err=True)
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; the end must not complain
@@ -128,7 +129,7 @@ def main() -> None:
         message = sentence(error)
         if message is None:
             raise  # a mistake of ours: its traceback is wanted
-        typer.echo(message, err=True)
+        echo(message, err=True)
         sys.exit(1)
 
 

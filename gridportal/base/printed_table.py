@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gridportal.base.printed_text import visible
+
 _GAP = 2
 
 
@@ -33,11 +35,12 @@ Cell = str | Text
 def show_table(
     columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, title: str = "", console: Console | None = None
 ) -> None:
-    """Print a table. What it says is printed as it is: brackets are no markup. Without a terminal it is 80 columns wide
-    (or COLUMNS); only what cannot be broken or left out makes it wider. A pipe or a file gets every column."""
+    """Print a table. What it says is printed as it is: brackets are no markup, and control characters are shown. Without
+    a terminal it is 80 columns wide (or COLUMNS); only what cannot be broken or left out makes it wider. A pipe or a
+    file gets every column."""
     leaves_out = console is not None or has_width(sys.stdout, os.environ)
     console = console or Console()
-    text = [[cell if isinstance(cell, Text) else Text(" ".join(cell.split())) for cell in row] for row in rows]
+    text = [[cell if isinstance(cell, Text) else Text(visible(" ".join(cell.split()))) for cell in row] for row in rows]
     places = _shown(columns, text, console.width) if leaves_out else list(range(len(columns)))
     widths = _widths([(columns[place], [row[place] for row in text]) for place in places], console.width)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
@@ -47,7 +50,7 @@ def show_table(
     for row in text:
         table.add_row(*(row[place] for place in places))
     if title:
-        console.print(Text(title, style="bold"), soft_wrap=True)
+        console.print(Text(visible(title), style="bold"), soft_wrap=True)
     terminal = console.width
     console.width = max(terminal, sum(widths) + _GAP * len(widths))  # else a table that is wider would be cut off
     with console.capture() as printed:

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo, visible
 from gridportal.experiments import registry
 from gridportal.experiments.engine import run
 from gridportal.experiments.exclusive import exclusive
@@ -61,11 +62,11 @@ def experiment_command(
     with exclusive(base_folder(), folder):
         result, trials = _run(experiment, plan, folder)
     if as_json:
-        typer.echo(json.dumps(result, allow_nan=False))
+        echo(json.dumps(result, allow_nan=False))
     else:
         show(experiment, result, Console())
     if not result["complete"]:
-        typer.echo(f"Stopped after {trials} trials; the same command goes on from there.", err=True)
+        echo(f"Stopped after {trials} trials; the same command goes on from there.", err=True)
         raise typer.Exit(130)
     if result["failed"]:
         raise typer.Exit(1)
@@ -77,9 +78,9 @@ def show(experiment: Experiment, result: Result, console: Console) -> None:
         if table.rows and not table.detail:
             columns = [Column(head, wraps=True) for head in table.heads]
             show_table(columns, table.rows, title=table.title, console=console)
-    console.print(experiment.finding(result), highlight=False, markup=False)
+    console.print(visible(experiment.finding(result)), highlight=False, markup=False)
     for key, reason in result["failed"].items():
-        console.print(f"{key} failed: {reason}", highlight=False, markup=False)
+        console.print(visible(f"{key} failed: {reason}"), highlight=False, markup=False)
 
 
 def _run(experiment: Experiment, plan: Plan, folder: Path) -> tuple[dict[str, Any], int]:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from gridportal.base.errors import InputError
+from gridportal.base.printed_text import echo
 from gridportal.serve import parts as supervised
 
 _PORT = 8000
@@ -39,7 +40,7 @@ def prepare_command() -> None:
 
     home.join()
     prepare()
-    typer.echo("Tables, static files and programs are up to date.")
+    echo("Tables, static files and programs are up to date.")
 
 
 def health_command(
@@ -76,13 +77,13 @@ def health_command(
             name: part.sentence if part.is_down else None for name, part in reported.items() if name not in problems
         }
     if as_json:
-        typer.echo(json.dumps({name: _as_json(problem, reported.get(name)) for name, problem in problems.items()}))
+        echo(json.dumps({name: _as_json(problem, reported.get(name)) for name, problem in problems.items()}))
     else:
         for name, problem in problems.items():
-            typer.echo(f"{name:<8} {problem or _well(reported.get(name))}")
+            echo(f"{name:<8} {problem or _well(reported.get(name))}")
         if up is None and all(problems.values()):
             where = f"No portal is up in {settings.PORTAL.home}"
-            typer.echo(f"{where}; if it was started with another GRIDPORTAL_HOME, set that here too.", err=True)
+            echo(f"{where}; if it was started with another GRIDPORTAL_HOME, set that here too.", err=True)
     raise typer.Exit(1 if any(problems.values()) else 0)
 
 
@@ -104,17 +105,17 @@ def settings_command(
     from gridportal.serve import listing
 
     if env:
-        typer.echo("\n".join(listing.env_file()))
+        echo("\n".join(listing.env_file()))
         return
     found = listing.settings()
     rows = [
         asdict(setting) | {"value": "***" if setting.secret and setting.value else setting.value} for setting in found
     ]
     if as_json:
-        typer.echo(json.dumps({"settings": rows}, indent=2))
+        echo(json.dumps({"settings": rows}, indent=2))
         return
     for row in rows:
-        typer.echo(f"{row['name']}={row['value']}\n    {row['meaning']}")
+        echo(f"{row['name']}={row['value']}\n    {row['meaning']}")
 
 
 def doctor_command(

@@ -11,12 +11,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import typer
 from rich.text import Text
 
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError, GridPortalError, InputError, ShellError
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 
 if TYPE_CHECKING:
     from gridportal.slurm.examination import Answer
@@ -46,7 +46,7 @@ def report(*, as_json: bool) -> int:
     if as_json:
         import json
 
-        typer.echo(json.dumps({"findings": [asdict(finding) for finding in found]}, indent=2))
+        echo(json.dumps({"findings": [asdict(finding) for finding in found]}, indent=2))
     else:
         _show(found)
     return 1 if any(f.state == "no" and f.topic in ("python", "mpi") for f in found) else 0

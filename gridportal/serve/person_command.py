@@ -12,6 +12,7 @@ import typer
 
 from gridportal.base.errors import InputError
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 
@@ -79,7 +80,7 @@ def token(
             raise InputError("label", label, error.accepted) from error
         _tell(as_json, text, token=text, **_about(made))
         end = f"It expires at {_minute(_time(made.expires_at))} UTC." if made.expires_at else "It does not expire."
-        typer.echo(f"A token of {name} for {made.name}. {end} It is not shown again.", err=True)
+        echo(f"A token of {name} for {made.name}. {end} It is not shown again.", err=True)
 
 
 def _unused_label(person: User) -> str:
@@ -95,7 +96,7 @@ def tokens(name: Name, as_json: AsJson = False) -> None:
     with database():
         rows = [_about(made) for made in _person(name).tokens.all()]
     if as_json:
-        typer.echo(json.dumps({"tokens": rows}))
+        echo(json.dumps({"tokens": rows}))
         return
     heads = ("Begins with", "For", "Made, UTC", "Last used, UTC", "Expires, UTC")
     timestamps = [tuple(_minute(row[key]) for key in ("made", "last_used", "expires")) for row in rows]
@@ -103,7 +104,7 @@ def tokens(name: Name, as_json: AsJson = False) -> None:
     if rows:
         show_table([Column(head, wraps=head == "For") for head in heads], cells)
     else:
-        typer.echo(f"{name} has no tokens.")
+        echo(f"{name} has no tokens.")
 
 
 @app.command()
@@ -191,7 +192,7 @@ def people(
             for person in selectors.people(with_logs=logs)
         ]
     if as_json:
-        typer.echo(json.dumps({"people": rows}))
+        echo(json.dumps({"people": rows}))
         return
     cells = [(row["name"], row["role"], _may(row), _minute(row["last_sign_in"])) for row in rows]
     show_table([Column("Name"), Column("Role"), Column("May sign in"), Column("Last sign-in, UTC")], cells)
@@ -237,4 +238,4 @@ def _new_password() -> str:
 
 
 def _tell(as_json: bool, message: str, **fields: object) -> None:
-    typer.echo(json.dumps(fields) if as_json else message)
+    echo(json.dumps(fields) if as_json else message)

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 
 _SHOWN = 8  # links and runs, unless all are asked for
 
@@ -19,16 +20,16 @@ def show_status(status: Mapping[str, Any], *, as_json: bool, every: bool = False
     """The Grid at a glance; with `every`, each slowed link and each run that it remembers."""
     if as_json:
         return _json(status)
-    typer.echo(f"{typer.style(status['topology'], bold=True)}, {len(status['nodes'])} nodes, {status['mode']}")
+    echo(f"{typer.style(status['topology'], bold=True)}, {len(status['nodes'])} nodes, {status['mode']}")
     if status["warning"]:
         typer.secho(status["warning"], fg="yellow")
     test = status["self_test"]
-    typer.echo(f"self test {test['state']}: {test['message']}")
-    typer.echo(status["isolation"]["message"])
+    echo(f"self test {test['state']}: {test['message']}")
+    echo(status["isolation"]["message"])
     for link in test["links"]:
-        typer.echo(f"  {_arrow(link)}  {_mbit(link['shaped'])} shaped, {_mbit(link['measured'])} measured")
+        echo(f"  {_arrow(link)}  {_mbit(link['shaped'])} shaped, {_mbit(link['measured'])} measured")
     if inside := test.get("inside"):
-        typer.echo(f"  inside {inside['node']}  {_mbit(inside['measured'])} measured")
+        echo(f"  inside {inside['node']}  {_mbit(inside['measured'])} measured")
     rows = [
         (node["id"], node["address"], str(node["cpus"]), f"{node['cpu']:.2f}", f"{node['load']:.2f}", str(node["pids"]))
         for node in status["nodes"]
@@ -51,7 +52,7 @@ def show_traffic(about: Mapping[str, Any] | None, before: Mapping[str, Any] | No
     show_facts("Traffic", facts, as_json=False)
     if before:
         verb = "replaces" if about else "ended"
-        typer.echo(f"It {verb} the traffic of {_traffic(before)}.")
+        echo(f"It {verb} the traffic of {_traffic(before)}.")
     return None
 
 
@@ -60,7 +61,7 @@ def show_load(busy: Mapping[str, int], *, as_json: bool) -> None:
     if as_json:
         return _json(busy)
     if not busy:
-        typer.echo("Load: none; no node has busy processes.")
+        echo("Load: none; no node has busy processes.")
         return None
     show_table(_columns("Node", "Busy processes"), [(node, str(count)) for node, count in busy.items()])
     return None
@@ -84,7 +85,7 @@ def show_probe(report: Mapping[str, Any], *, as_json: bool) -> None:
     for part in _parts(names, pairs):
         rows = [(source, *(_rate(pairs.get((source, target))) for target in part)) for source in names]
         show_table(_columns("Mbit/s", *part), rows)
-    typer.echo(f"{len(pairs)} pairs in {report['rounds']} rounds, {report['seconds']:.1f} s")
+    echo(f"{len(pairs)} pairs in {report['rounds']} rounds, {report['seconds']:.1f} s")
     return None
 
 
@@ -94,11 +95,11 @@ def show_outputs(done: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         return _json(list(done))
     for each in done:
         for line in each["output"].splitlines():
-            typer.echo(f"{each['node']}: {line}")
+            echo(f"{each['node']}: {line}")
         if each["exit_code"] is None:
-            typer.echo(f"{each['node']}: killed, its time was up", err=True)
+            echo(f"{each['node']}: killed, its time was up", err=True)
         elif each["exit_code"] != 0:
-            typer.echo(f"{each['node']}: exit code {each['exit_code']}", err=True)
+            echo(f"{each['node']}: exit code {each['exit_code']}", err=True)
     return None
 
 
@@ -115,21 +116,21 @@ def _show_slurm(info: Mapping[str, Any] | None) -> None:
     """How to use Slurm's own commands by hand: lines to copy, so they are not wrapped."""
     if info:
         gone = [each["name"] for each in info["daemons"] if each["state"] != "running"]
-        typer.echo(f"Slurm: {info['state']}. {info['message'] if not gone else 'Not running: ' + ', '.join(gone)}")
-        typer.echo(f"  its commands: {' '.join(info['prefix'])} squeue")
-        typer.echo(f"  its files:    {info['home']} (slurm.conf, logs)")
+        echo(f"Slurm: {info['state']}. {info['message'] if not gone else 'Not running: ' + ', '.join(gone)}")
+        echo(f"  its commands: {' '.join(info['prefix'])} squeue")
+        echo(f"  its files:    {info['home']} (slurm.conf, logs)")
         for line in info.get("sinfo", []):
-            typer.echo(f"  {line}")
+            echo(f"  {line}")
 
 
 def _show_disturbances(status: Mapping[str, Any]) -> None:
     if status["traffic"]:
-        typer.echo(f"traffic: {_traffic(status['traffic'])} at the start")
+        echo(f"traffic: {_traffic(status['traffic'])} at the start")
     for model in ("load_model", "traffic_model"):
         if found := status[model]:
-            typer.echo(f"{model.replace('_', ' ')}: seed {found['seed']}, since {_time(found['since'])}")
+            echo(f"{model.replace('_', ' ')}: seed {found['seed']}, since {_time(found['since'])}")
     for node, count in status["load"].items():
-        typer.echo(f"load: {count} busy {'process' if count == 1 else 'processes'} on {node}")
+        echo(f"load: {count} busy {'process' if count == 1 else 'processes'} on {node}")
 
 
 def _show_slowed(links: Sequence[Mapping[str, Any]], *, every: bool) -> None:
@@ -156,7 +157,7 @@ def _show_runs(runs: Sequence[Mapping[str, Any]], *, every: bool) -> None:
 
 def _say_rest(count: int, what: str, which: str, *, every: bool) -> None:
     if count > _SHOWN and not every:
-        typer.echo(f"The {_SHOWN} {which} of {count} {what}; --all lists every one.")
+        echo(f"The {_SHOWN} {which} of {count} {what}; --all lists every one.")
 
 
 def _traffic(about: Mapping[str, Any]) -> str:
@@ -193,4 +194,4 @@ def _columns(first: str, *numbers: str) -> list[Column]:
 
 
 def _json(document: Any) -> None:
-    typer.echo(json.dumps(document))
+    echo(json.dumps(document))

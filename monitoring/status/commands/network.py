@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from gridportal.base.errors import InputError
+from gridportal.base.printed_text import echo
 from gridportal.base.rates import parse_rate
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.network.flows import flow_query
@@ -71,7 +72,7 @@ def flows(
         with _queries() as queries:
             answer = queries.flows(cluster, asked, when=when, half_duplex=half_duplex)
     if as_json:
-        typer.echo(json.dumps(answer, allow_nan=False))
+        echo(json.dumps(answer, allow_nan=False))
     else:
         show_flows(answer)
 
@@ -99,7 +100,7 @@ def logical(
             names = [name for text in nodes for name in expand(text)]
             answer = queries.logical(cluster, names, when=when)
     if as_json:
-        typer.echo(json.dumps(answer, allow_nan=False))
+        echo(json.dumps(answer, allow_nan=False))
     else:
         show_logical(answer)
 
@@ -118,16 +119,16 @@ def check(
     problems = [str(problem) for problem in examined.problems]
     if as_json:
         document = {"file": file, "format": examined.format, "nodes": examined.nodes, "links": examined.links}
-        typer.echo(json.dumps({**document, "problems": problems}))
+        echo(json.dumps({**document, "problems": problems}))
     else:
         for problem in problems:
-            typer.echo(problem, err=True)
+            echo(problem, err=True)
         if capacity is None and any("no capacity is known" in problem for problem in problems):
-            typer.echo(
+            echo(
                 "Give one in the file (in topology.conf LinkSpeed=10G), or to all such links: --capacity 10G.", err=True
             )
         verdict = f"{len(problems)} wrong" if problems else "nothing is wrong"
-        typer.echo(f"{file}: {examined.format}, {examined.nodes} nodes, {examined.links} links, {verdict}.")
+        echo(f"{file}: {examined.format}, {examined.nodes} nodes, {examined.links} links, {verdict}.")
     if problems:
         raise typer.Exit(2)
 
@@ -142,9 +143,9 @@ def convert(
     peak = None if capacity is None else parse_rate(capacity, "capacity")
     network = topology_file.load(file, capacity=peak)
     if to == "graphml":
-        typer.echo(graphml.dumps(network))
+        echo(graphml.dumps(network))
     else:
-        typer.echo(json.dumps(dump(network), indent=1, allow_nan=False))
+        echo(json.dumps(dump(network), indent=1, allow_nan=False))
 
 
 def _file(topology: str, cluster: str | None, capacity: str | None) -> Topology:

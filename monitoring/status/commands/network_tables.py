@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import typer
-
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from gridportal.base.rates import rate_text
 from monitoring.telemetry.core.figures import When
 
@@ -67,12 +66,12 @@ def show_logical(answer: dict[str, Any]) -> None:
     _print(answer, columns, rows)
     left = answer["left_out"]
     counts = f"{left['compute_nodes']} other nodes, {left['network_nodes']} switches and {left['links']} links"
-    typer.echo(f"Left out: {counts}.")
+    echo(f"Left out: {counts}.")
 
 
 def _print(answer: dict[str, Any], columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     if answer.get("warning"):
-        typer.echo(answer["warning"], err=True)
+        echo(answer["warning"], err=True)
     show_table(columns, rows, title=answer["topology"] + (f", {_moment(answer['when'])}" if "when" in answer else ""))
 
 

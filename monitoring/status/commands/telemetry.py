@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 
@@ -35,7 +36,7 @@ def status(
     """Show the sources of a cluster, what share of links probes use, and the store; exit code 1 when one is stale."""
     document = _document(cluster)
     if as_json:
-        typer.echo(json.dumps(document, allow_nan=False))
+        echo(json.dumps(document, allow_nan=False))
     else:
         _show(document)
     if any(source["stale"] for source in document["sources"]):
@@ -83,8 +84,8 @@ def _show(document: dict[str, Any]) -> None:
     probing, store = document["probing"], document["store"]
     for link in probing["links"][:_SHOWN]:
         text = f"{link['source']}-{link['target']}: {fine_percent(link['share'])} of the peak for probes"
-        typer.echo(f"{text}, of {fine_percent(probing['bound'])} that they may take")
+        echo(f"{text}, of {fine_percent(probing['bound'])} that they may take")
     if (many := len(probing["links"])) > _SHOWN:
-        typer.echo(f"these are the {_SHOWN} of {many} links that bear most; --json has all")
+        echo(f"these are the {_SHOWN} of {many} links that bear most; --json has all")
     each = f", {store['bytes_per_sample']:.1f} bytes a sample" if store["bytes_per_sample"] else ""
-    typer.echo(f"{store['samples']:,} samples of {store['series']:,} series in {size(store['bytes'])}{each}")
+    echo(f"{store['samples']:,} samples of {store['series']:,} series in {size(store['bytes'])}{each}")

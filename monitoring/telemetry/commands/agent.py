@@ -15,6 +15,7 @@ import typer
 from gridportal.base.clusters import Cluster as Setting
 from gridportal.base.errors import InputError
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 from monitoring.telemetry.adapters.agent_answers import Answer, Failure, Round
@@ -39,7 +40,7 @@ def key(file: Annotated[Path, typer.Argument(help="The file to write, in a folde
         ) from error
     with os.fdopen(descriptor, "w", encoding="ascii") as out:
         out.write(secrets.token_urlsafe(32) + "\n")
-    typer.echo(f"{file} holds a new key; copy it to every node, mode 600, and name it as agent_key of the cluster.")
+    echo(f"{file} holds a new key; copy it to every node, mode 600, and name it as agent_key of the cluster.")
 
 
 @app.command()
@@ -57,7 +58,7 @@ def status(
         "agents": [_row(node, asked.answers.get(node), asked.failures.get(node)) for node in nodes],
     }
     if as_json:
-        typer.echo(json.dumps(document))
+        echo(json.dumps(document))
     else:
         _show(document)
     if asked.failures:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from gridportal.web.command_database import database
 
 if TYPE_CHECKING:
@@ -25,12 +26,12 @@ def depots_command(
         clusters = depot_use(cluster)
         documents = [_cluster_document(use) for use in clusters]
     if as_json:
-        typer.echo(json.dumps({"clusters": documents}))
+        echo(json.dumps({"clusters": documents}))
         return
     for use in clusters:
         _tell(use)
     if not clusters:
-        typer.echo(f"The cluster {cluster} has no depots." if cluster else "No cluster has depots.")
+        echo(f"The cluster {cluster} has no depots." if cluster else "No cluster has depots.")
 
 
 def _cluster_document(use: ClusterUse) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def _job_document(row: JobUse) -> dict[str, Any]:
 
 def _tell(use: ClusterUse) -> None:
     if use.problem:
-        typer.echo(f"{use.cluster}: {use.problem}")
+        echo(f"{use.cluster}: {use.problem}")
         return
     columns = [Column("Node"), Column("Job"), Column("Owner", spare=2), Column("Size", number=True)]
     columns += [Column("Limit", number=True), Column("Free", number=True), Column("Written, UTC", wraps=True)]

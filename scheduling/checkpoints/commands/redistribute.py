@@ -13,6 +13,7 @@ import typer
 
 from gridportal.base.errors import InputError
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from gridportal.base.rates import parse_rate
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.network.importers.hostlist import expand
@@ -60,7 +61,7 @@ def plan(
     placed = _placed(messages, nodes_from, nodes_to)
     found = _Plan(way, size, messages, placed[0] if placed else {}, _seconds(topology, capacity, placed))
     if as_json:
-        typer.echo(json.dumps(_plan_document(found), allow_nan=False))
+        echo(json.dumps(_plan_document(found), allow_nan=False))
     else:
         _show(found)
 
@@ -195,10 +196,10 @@ def _show(plan: _Plan) -> None:
             for share in plan.shares(layout)
         ]
         _table(("Rank", "Shape", "Bytes", "Panels"), rows, f"{title} {layout.text}")
-    typer.echo("Panels are the blocks of the whole array that a rank has.")
-    typer.echo("")
+    echo("Panels are the blocks of the whole array that a rank has.")
+    echo("")
     if not plan.messages:
-        typer.echo("An array without elements has nothing to move: no bytes, and no time.")
+        echo("An array without elements has nothing to move: no bytes, and no time.")
         return
     if plan.moved:
         nodes = [(source, target, f"{size:,}") for (source, target), size in sorted(plan.moved.items())]
@@ -206,14 +207,14 @@ def _show(plan: _Plan) -> None:
     else:
         ranks = [(str(each.source), str(each.target), f"{each.bytes:,}") for each in plan.messages]
         _table(("From", "To", "Bytes"), ranks, "Ranks")
-    typer.echo(f"{plan.bytes:,} bytes in {len(plan.messages):,} messages.")
+    echo(f"{plan.bytes:,} bytes in {len(plan.messages):,} messages.")
     if plan.seconds is not None:
-        typer.echo(f"Reading takes {plan.seconds:.3g} s on this network, when all ranks read at once.")
+        echo(f"Reading takes {plan.seconds:.3g} s on this network, when all ranks read at once.")
 
 
 def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]], title: str) -> None:
     columns = [Column(head, number=head in ("Rank", "Bytes", "Panels")) for head in heads]
     show_table(columns, rows[:_SHOWN], title=title)
     if len(rows) > _SHOWN:
-        typer.echo(f"and {len(rows) - _SHOWN:,} more; --json has all")
-    typer.echo("")
+        echo(f"and {len(rows) - _SHOWN:,} more; --json has all")
+    echo("")

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.runtime.srs.library import building
 
@@ -33,7 +34,7 @@ def build(
     """Build header, library and module with the compilers of an MPI, and say how programs are linked with them."""
     files = building.build(mpicc, output, mpifort)
     if as_json:
-        typer.echo(json.dumps({"files": [str(path) for path in files], "flags": building.link_flags(output)}))
+        echo(json.dumps({"files": [str(path) for path in files], "flags": building.link_flags(output)}))
         return
-    typer.echo("\n".join(map(str, files)))
-    typer.echo(f"Compile and link programs with: {mpicc} program.c {building.link_flags(output)}")
+    echo("\n".join(map(str, files)))
+    echo(f"Compile and link programs with: {mpicc} program.c {building.link_flags(output)}")

@@ -11,6 +11,7 @@ import typer
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import ImpossibleError, InputError
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 
@@ -80,8 +81,8 @@ def _tell(application: Application, sentence: str, as_json: bool) -> None:
 
     warnings = warning_documents(application)
     if as_json:
-        typer.echo(json.dumps({"slug": application.slug, "name": application.name, "warnings": warnings}))
+        echo(json.dumps({"slug": application.slug, "name": application.name, "warnings": warnings}))
         return
-    typer.echo(sentence)
+    echo(sentence)
     for each in warnings:
-        typer.echo(f"- {each['message']}")
+        echo(f"- {each['message']}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import as_typed
 from gridportal.network.topology import Topology
 from gridportal.web.command_database import database
@@ -162,7 +163,7 @@ def select_command(
         left = node_reasons(network, asked, selection, free.reasons() if free else None) if explain else ()
     except GridPortalError as error:
         typed = as_typed(error, context.command.params) if isinstance(error, InputError) else error
-        typer.echo(str(typed), err=True)
+        echo(str(typed), err=True)
         raise typer.Exit(error.exit_code) from error
     explanation = Explanation.of(left, better, most=len(left))
     if as_json:
@@ -171,13 +172,13 @@ def select_command(
         shown |= {"left": {name: why[name] for name in ("counts", "nodes")}} if explain else {}
         shown |= {"scaling": choice.document()} if choice else {}
         shown |= free.document() if free else {}
-        typer.echo(json.dumps(shown, allow_nan=False))
+        echo(json.dumps(shown, allow_nan=False))
         return
     if choice:
         show_counts(choice)
     show_selection(selection)
     if free and (line := free.summary(selection)):
-        typer.echo(line)
+        echo(line)
     choice_tables.show_next_link(better)
     if explain:
         choice_tables.show_left(explanation)

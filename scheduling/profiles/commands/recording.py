@@ -16,6 +16,7 @@ from gridportal.base import processes as shell
 from gridportal.base import run_files
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo, visible
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import default_directory
@@ -66,7 +67,7 @@ def build(
     if output:
         trace_library.check_output(output)
     library = recorder.build(compiler, output.absolute()) if output else recorder.built(compiler, cache())
-    typer.echo(json.dumps({"library": str(library), "mpicc": compiler}) if as_json else str(library))
+    echo(json.dumps({"library": str(library), "mpicc": compiler}) if as_json else str(library))
 
 
 @app.command(context_settings=_PASS_ON)
@@ -143,7 +144,7 @@ def merge(
     recorded = trace_library.collect(folder)
     trace_library.save(recorded, output)
     document = {"trace": str(output), "ranks": recorded.ranks, "calls": recorded.calls}
-    typer.echo(json.dumps(document) if as_json else f"{output}: {recorded.calls:,} calls of {recorded.ranks} ranks")
+    echo(json.dumps(document) if as_json else f"{output}: {recorded.calls:,} calls of {recorded.ranks} ranks")
 
 
 @app.command()
@@ -237,7 +238,7 @@ def _on_nodes(grid: Grid, names: Sequence[str], argv: Sequence[str], timeout: fl
     done = traffic_watch.once(grid, names, argv, timeout, str(Path.cwd()))
     for each in done:
         if not quiet:
-            typer.echo(each["output"].rstrip())
+            echo(each["output"].rstrip())
         if each["exit_code"] is None:
             raise GridPortalError(f"The program was ended, for it took more than {timeout:g} s.")
         if each["exit_code"]:
@@ -247,16 +248,16 @@ def _on_nodes(grid: Grid, names: Sequence[str], argv: Sequence[str], timeout: fl
 
 def _show(profile: Profile, *, as_json: bool, trace: Trace | None = None) -> None:
     if as_json:
-        typer.echo(json.dumps(profiles.document(profile), allow_nan=False))
+        echo(json.dumps(profiles.document(profile), allow_nan=False))
         return
-    typer.secho(_headline(profile, trace), bold=True)
-    typer.echo(_pattern_text(profile))
+    typer.secho(visible(_headline(profile, trace)), bold=True)
+    echo(_pattern_text(profile))
     for reason in (profile.bound_by_latency, profile.warning, *profile.limits):
         if reason:
-            typer.echo(message(reason))
+            echo(message(reason))
     if profile.storing:
         read, written = profile.file_bytes
-        typer.echo(f"Files: {read:,.0f} bytes read, {written:,.0f} written, {profile.storing:.3g} s in all ranks.")
+        echo(f"Files: {read:,.0f} bytes read, {written:,.0f} written, {profile.storing:.3g} s in all ranks.")
     if profile.pairs:
         _show_pairs(profile)
     if profile.phases:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import time
 
-import typer
-
 from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, ImpossibleError
+from gridportal.base.printed_text import echo
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.rescheduling import decision_messages
@@ -49,5 +48,5 @@ def _watch(stage: WeighingStage, done: int, total: int) -> None:
 def _show(line: str, before: str) -> str:
     """On a terminal; each line once."""
     if line != before and sys.stderr.isatty():
-        typer.echo(line, err=True)
+        echo(line, err=True)
     return line

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gridportal.base.errors import InputError
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 from scheduling.checkpoints.core.targets import nodes_of
@@ -40,7 +41,7 @@ def list_command(
         if not as_json:
             move_tables.show_decisions(rows, f"There is no decision to show: {show}.")
     if as_json:
-        typer.echo(json.dumps({"show": show, "moves": documents}, allow_nan=False))
+        echo(json.dumps({"show": show, "moves": documents}, allow_nan=False))
 
 
 @app.command()
@@ -54,7 +55,7 @@ def show(decision: Decision, as_json: AsJson = False) -> None:
             move_tables.show_decision(found)
             return
         document = move_tables.detail(found)
-    typer.echo(json.dumps(document, allow_nan=False))
+    echo(json.dumps(document, allow_nan=False))
 
 
 @app.command()
@@ -145,7 +146,7 @@ def job_command(
         changed = move_tables.job_policy(job, person, moves, mode)
         said = {"job": job, "opted_out": changed.opted_out, "policy": changed.policy}
         sentence = f"Job {job}: {decision_messages.job_policy(changed)}"
-    typer.echo(json.dumps(said) if as_json else sentence)
+    echo(json.dumps(said) if as_json else sentence)
 
 
 @app.command()
@@ -165,7 +166,7 @@ def rules(
         if not as_json:
             move_tables.show_rules(said)
             return
-    typer.echo(json.dumps(said, allow_nan=False))
+    echo(json.dumps(said, allow_nan=False))
 
 
 @app.command("dry-run")
@@ -182,9 +183,9 @@ def dry_run_command(
             move_tables.show_dry_run(found)
             return
         document = move_tables.dry_run_document(found)
-    typer.echo(json.dumps(document, allow_nan=False))
+    echo(json.dumps(document, allow_nan=False))
 
 
 def _tell(said: dict[str, object], as_json: bool) -> None:
     text = f"Decision {said['id']} on job {said['job']} is {said['state']}. {said['finding']}"
-    typer.echo(json.dumps(said, allow_nan=False) if as_json else text)
+    echo(json.dumps(said, allow_nan=False) if as_json else text)

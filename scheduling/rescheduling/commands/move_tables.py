@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import typer
 from django.conf import settings
 from django.utils import timezone
 
 from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from gridportal.base.rank_places import in_short
 from scheduling.jobs.models import Job
 from scheduling.messages import message
@@ -109,7 +109,7 @@ def detail(row: MoveDecision) -> dict[str, Any]:
 def show_decisions(rows: Sequence[MoveDecision], empty: str) -> None:
     """As a table."""
     if not rows:
-        typer.echo(empty)
+        echo(empty)
         return
     heads = [Column("decision", number=True), Column("job", number=True), Column("state"), Column("gain", number=True)]
     columns = [*heads, Column("from, to", wraps=True), Column("by", spare=2), Column("finding", wraps=True, spare=1)]
@@ -137,7 +137,7 @@ def show_decision(row: MoveDecision) -> None:
         f"{row.by}: {row.why}" if row.why else "",
     ):
         if line:
-            typer.echo(line)
+            echo(line)
     costs, real = row.costs_by_kind, selectors.real_cost(row)
     parts = [costs[kind].seconds if kind in costs else {} for kind in (CostKind.PREDICTED, CostKind.WORST_CASE)]
     heads = [Column("phase"), *(Column(name, number=True) for name in ("predicted, s", "worst case, s", "real, s"))]
@@ -148,7 +148,7 @@ def show_decision(row: MoveDecision) -> None:
     ]
     show_table(heads, cells)
     for each in selectors.progress_of(row, timezone.now()):
-        typer.echo(f"{decision_messages.STAGES[each.stage]}: {each.state}, {_seconds(each.seconds)} s")
+        echo(f"{decision_messages.STAGES[each.stage]}: {each.state}, {_seconds(each.seconds)} s")
 
 
 def job_policy(number: int, person: str, moves: str, mode: str | None) -> JobMovePolicy:
@@ -202,7 +202,7 @@ def dry_run_document(run: DryRun) -> dict[str, Any]:
 
 def show_dry_run(run: DryRun) -> None:
     """As a sentence and two tables."""
-    typer.echo(decision_messages.dry_run_summary(run.moves, len(run.stays)))
+    echo(decision_messages.dry_run_summary(run.moves, len(run.stays)))
     columns = [Column("order", number=True), Column("job", number=True), Column("from, to", wraps=True)]
     columns += [Column("gain", number=True), Column("sooner by, s", number=True)]
     if run.moves:
@@ -211,9 +211,9 @@ def show_dry_run(run: DryRun) -> None:
         cells = [(str(each.job_id), decision_messages.finding(each)) for each in run.stays]
         show_table([Column("stays: job", number=True), Column("why", wraps=True)], cells)
     for problem in run.problems:
-        typer.echo(problem)
+        echo(problem)
     if run.left_out:
-        typer.echo(f"{run.left_out} more jobs were not weighed.")
+        echo(f"{run.left_out} more jobs were not weighed.")
 
 
 def _move_cells(at: int, each: MoveDecision) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import typer
 
 from gridportal.base.errors import InputError
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from gridportal.base.rank_places import in_short
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
@@ -65,11 +66,11 @@ def move(
         document["expected"] = None if expected is None else _expected_document(expected)
         then = "then it is stopped" if runs else f"then it goes on{_from(point)}"
     if as_json:
-        typer.echo(json.dumps(document, allow_nan=False))
+        echo(json.dumps(document, allow_nan=False))
     else:
         if expected is not None:
             _show_expected(expected)
-        typer.echo(f"Job {job} is moved: its nodes are chosen now, {then}. See: gridportal job moves {job}")
+        echo(f"Job {job} is moved: its nodes are chosen now, {then}. See: gridportal job moves {job}")
 
 
 @app.command()
@@ -86,14 +87,14 @@ def moves(job: Number, as_json: AsJson = False) -> None:
         rows, names = moves_of(_job(job)), [name for name, _ in PHASES]
         documents, expected = [_move_document(row, names) for row in rows], [expected_of(row) for row in rows]
     if as_json:
-        typer.echo(json.dumps({"job": job, "moves": documents}))
+        echo(json.dumps({"job": job, "moves": documents}))
         return
     heads = [Column(name, number=True) for name in ("move", "ranks", "total", "paused")]
     columns = [heads[0], Column("state"), *heads[1:], *(Column(name, number=True, spare=1) for name in names)]
     cells = [cell for row, was in zip(rows, expected, strict=True) for cell in _move_rows(row, was, names)]
     _tell(columns, cells, f"Job {job} was never moved.")
     for row in (each for each in rows if each.goes_elsewhere):
-        typer.echo(f"Move {row.pk}: {other_nodes(row.announced_nodes, row.placement.nodes if row.placement else ())}")
+        echo(f"Move {row.pk}: {other_nodes(row.announced_nodes, row.placement.nodes if row.placement else ())}")
 
 
 @app.command()
@@ -109,10 +110,10 @@ def checkpoints(job: Number, as_json: AsJson = False) -> None:
     if as_json:
         goes_on = None if point is None else _point_document(point)
         document = {"job": job, "goes_on_from": goes_on, "checkpoints": documents, "restart_files": left}
-        typer.echo(json.dumps(document))
+        echo(json.dumps(document))
         return
     if point is not None:
-        typer.echo(f"Job {job} would go on{_from(point)}.")
+        echo(f"Job {job} would go on{_from(point)}.")
     if files:
         _tell_files(files)
         return
@@ -128,7 +129,7 @@ def checkpoints(job: Number, as_json: AsJson = False) -> None:
 
 def _tell_expected(job: int, expected: ExpectedMove, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"job": job, "expected": _expected_document(expected)}, allow_nan=False))
+        echo(json.dumps({"job": job, "expected": _expected_document(expected)}, allow_nan=False))
     else:
         _show_expected(expected)
 
@@ -162,12 +163,12 @@ def _show_expected(expected: ExpectedMove) -> None:
     from scheduling.rescheduling.selectors import expected_rows
 
     if expected.why is not None:
-        typer.echo(f"What it would take cannot be told now. {message(expected.why)}")
+        echo(f"What it would take cannot be told now. {message(expected.why)}")
         return
     rows = [(words, "not known" if seconds is None else f"{seconds:.2f}") for words, seconds in expected_rows(expected)]
     more = " and what is not known" if expected.unknown else ""
     show_table([Column("phase"), Column("expected, s", number=True)], rows)
-    typer.echo(f"Expected: {expected.partial_total:.2f} s{more}, on {in_short(expected.nodes)}, as the network is now.")
+    echo(f"Expected: {expected.partial_total:.2f} s{more}, on {in_short(expected.nodes)}, as the network is now.")
 
 
 def _move_document(row: Continuation, names: Sequence[str]) -> dict[str, Any]:
@@ -248,7 +249,7 @@ def _tell(columns: Sequence[Column], cells: Sequence[Sequence[str]], empty: str)
     if cells:
         show_table(columns, cells)
     else:
-        typer.echo(empty)
+        echo(empty)
 
 
 def _shown(seconds: float | None) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.printed_text import echo
 from gridportal.network.topology import Topology
 from gridportal.web.command_database import database
 from monitoring.telemetry.adapters import topology_file
@@ -83,9 +84,9 @@ def match_command(
             ask = partial(mapped, seconds=mapper_seconds)
             answer = with_shares(limited_match(question), _bandwidths(network), ask)
     except GridPortalError as error:
-        typer.echo(str(error), err=True)
+        echo(str(error), err=True)
         if isinstance(error, MatchTextError) and error.pointer:
-            typer.echo(error.pointer, err=True)
+            echo(error.pointer, err=True)
         raise typer.Exit(error.exit_code) from error
     _show(answer, shown)
     if answer.status is not StatusCode.OK:
@@ -134,7 +135,7 @@ def _kept(text: str, cluster: str | None, person: str, lifetime: int | None, *, 
                 time.sleep(1.0)
         except KeyboardInterrupt:
             sending_requests.cancel_request(who, row)
-        typer.echo(f"Request {row.pk} is {row.state}.", err=True)
+        echo(f"Request {row.pk} is {row.state}.", err=True)
         found = row.match_answer
         if found is None:
             raise GridPortalError(message(row.reason) or f"Request {row.pk} was {row.state} before it was tried.")
@@ -151,9 +152,9 @@ def _bandwidths(network: Topology | None) -> Bandwidths:
 
 def _show(answer: MatchAnswer, shown: str) -> None:
     if shown == "json":
-        typer.echo(json.dumps(document(answer), allow_nan=False))
+        echo(json.dumps(document(answer), allow_nan=False))
     elif shown == "xml":
-        typer.echo(xml(answer))
+        echo(xml(answer))
     else:
         show_answer(answer)
 

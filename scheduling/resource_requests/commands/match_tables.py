@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import typer
-
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from scheduling.matching.core.answers import MatchAnswer, MatchExplanation
 from scheduling.matching.match_documents import number
 from scheduling.matching.match_messages import (
@@ -28,20 +27,20 @@ MACHINES_SHOWN = 100
 def show_answer(answer: MatchAnswer) -> None:
     """The set or why there is none, notices, and the explanation where it was asked for."""
     for notice in answer.notices:
-        typer.echo(f"{notice_message(notice)}.", err=True)
-    if answer.mapper is not None and answer.mapper.failure:
-        typer.echo(mapper_message(answer.mapper), err=True)
+        echo(f"{notice_message(notice)}.", err=True)
+    if answer.mapper is not None and (answer.mapper.failure or answer.mapper.unused):
+        echo(mapper_message(answer.mapper), err=True)
     if answer.machines:
         _show_machines(answer)
     else:
-        typer.echo(refusal_message(answer))
+        echo(refusal_message(answer))
     if answer.explanation is not None:
         _show_explanation(answer, answer.explanation)
-    typer.echo(f"Chosen in {answer.seconds:.3f} s.")
+    echo(f"Chosen in {answer.seconds:.3f} s.")
 
 
 def _show_machines(answer: MatchAnswer) -> None:
-    typer.echo(f"Rank {rank_text(answer.rank, answer.ranked_by)} ({method_message(answer)}).")
+    echo(f"Rank {rank_text(answer.rank, answer.ranked_by)} ({method_message(answer)}).")
     columns = [Column("Machine"), Column("Processors", number=True), Column("Share", number=True)]
     rows = []
     for machine in answer.machines[:MACHINES_SHOWN]:
@@ -50,17 +49,17 @@ def _show_machines(answer: MatchAnswer) -> None:
         rows.append((machine.dns, str(machine.processors), shown))
     show_table(columns, rows, title=f"{len(answer.machines)} machines" if len(answer.machines) > 1 else "1 machine")
     if len(answer.machines) > MACHINES_SHOWN:
-        typer.echo(f"The first {MACHINES_SHOWN} of {len(answer.machines)}; --format json lists all.")
+        echo(f"The first {MACHINES_SHOWN} of {len(answer.machines)}; --format json lists all.")
 
 
 def _show_explanation(answer: MatchAnswer, explanation: MatchExplanation) -> None:
-    typer.echo(passing_message(explanation.passing, explanation.pool, "resource"))
+    echo(passing_message(explanation.passing, explanation.pool, "resource"))
     if explanation.clauses:
         _show_clauses(explanation, is_matched=bool(answer.machines))
     if change := change_message(explanation):
-        typer.echo(change)
+        echo(change)
     for aggregate in explanation.aggregates:
-        typer.echo(f"{aggregate_message(aggregate)}.")
+        echo(f"{aggregate_message(aggregate)}.")
     if explanation.rejected:
         columns = (Column("Other sets", wraps=True), Column("Machines", number=True), Column("Rank", wraps=True))
         rows = [
@@ -69,7 +68,7 @@ def _show_explanation(answer: MatchAnswer, explanation: MatchExplanation) -> Non
         ]
         show_table(columns, rows, title="The best other sets")
     if answer.greedy_rank is not None:
-        typer.echo(f"The greedy algorithm alone comes to rank {rank_text(answer.greedy_rank, answer.ranked_by)}.")
+        echo(f"The greedy algorithm alone comes to rank {rank_text(answer.greedy_rank, answer.ranked_by)}.")
 
 
 #: So many columns of the clauses stand there whatever they say.

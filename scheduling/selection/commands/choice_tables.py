@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import typer
-
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from scheduling.jobs.core.explanation import Explanation, NextLink
 from scheduling.messages import message
 from scheduling.messages.node_messages import kind
@@ -16,18 +15,18 @@ NODES_SHOWN = 48
 def show_next_link(better: NextLink | None) -> None:
     """One line; none where there is nothing to tell."""
     if better:
-        typer.echo(better_link(better))
+        echo(better_link(better))
 
 
 def show_left(explanation: Explanation) -> None:
     """The counts, then nodes one by one."""
     nodes = explanation.nodes
     if not nodes:
-        typer.echo("No node was left.")
+        echo("No node was left.")
         return
     counts = [(str(each.nodes), kind(each.reason)) for each in explanation.counts]
     show_table((Column("Nodes", number=True), Column("Why", wraps=True)), counts, title="Not taken")
     rows = [(each.node, message(each.reason)) for each in nodes[:NODES_SHOWN]]
     show_table((Column("Node", wraps=True), Column("Why it was not taken", wraps=True)), rows)
     if len(nodes) > NODES_SHOWN:
-        typer.echo(f"The first {NODES_SHOWN} of {len(nodes)} nodes; --json lists all.")
+        echo(f"The first {NODES_SHOWN} of {len(nodes)} nodes; --json lists all.")

@@ -8,6 +8,7 @@ from itertools import groupby
 import typer
 
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages import message
 from scheduling.selection.core.counts.rank_counts import CountChoice, CountPoint
@@ -31,16 +32,16 @@ def show_selection(selection: Selection) -> None:
     """The chosen group, why, the other groups, and its slowest pairs."""
     how = selection.pattern.describe() if selection.pattern else selection.method
     how += ", all at once" if selection.flows else ""
-    typer.echo(f"{typer.style(runs(selection.nodes), bold=True)}  ({how}, in rank order)")
-    typer.echo(f"{message(selection.candidates[0].reason)}.")
+    echo(f"{typer.style(runs(selection.nodes), bold=True)}  ({how}, in rank order)")
+    echo(f"{message(selection.candidates[0].reason)}.")
     _show_candidates(selection)
     _show_bound(selection)
     pairs = node_pairs(selection.candidates[0].edges)
     if pairs:
         _show_pairs(selection.candidates[0], pairs)
     if len(pairs) > EDGES_SHOWN:
-        typer.echo(f"The slowest {EDGES_SHOWN} of {len(pairs)} pairs of nodes; --json lists more.")
-    typer.echo(f"Chosen in {selection.seconds:.3f} s.")
+        echo(f"The slowest {EDGES_SHOWN} of {len(pairs)} pairs of nodes; --json lists more.")
+    echo(f"Chosen in {selection.seconds:.3f} s.")
 
 
 def _show_candidates(selection: Selection) -> None:
@@ -70,7 +71,7 @@ def _show_bound(selection: Selection) -> None:
     if bound is None or gap is None:
         return
     most = share_text(bound) if selection.method == "balanced" else rate_text(bound)
-    typer.echo(f"No group can have more than {most}; the chosen one has {gap * 100:.1f} % less.")
+    echo(f"No group can have more than {most}; the chosen one has {gap * 100:.1f} % less.")
 
 
 def node_pairs(edges: Iterable[EdgeRate]) -> list[list[EdgeRate]]:

@@ -12,6 +12,7 @@ import typer
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
 from gridportal.base.printed_table import Column, show_table
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands
 from scheduling.profiles.adapters import trace_library
 from scheduling.skeletons.adapters import skeleton_runs
@@ -42,9 +43,9 @@ def build_command(
     written = document(made, rate=skeleton_runs.rate())
     trace_library.write(output, json.dumps(written, allow_nan=False).encode())
     if as_json:
-        typer.echo(json.dumps(_facts(made, written, output), allow_nan=False))
+        echo(json.dumps(_facts(made, written, output), allow_nan=False))
         return
-    typer.echo(
+    echo(
         f"{output}: {made.expected:.2f} s that stand for {recorded.wall:.2f} s of {recorded.program} on "
         f"{recorded.ranks} ranks, {len(made.scaled.runs)} of {len(made.segments)} kinds of segments."
     )
@@ -56,9 +57,9 @@ def show(file: _File, as_json: _Json = False) -> None:
     """Show what a skeleton does, segment by segment."""
     skeleton = summary.checked(bounded_json.load(file, "skeleton", "a readable JSON file"))
     if as_json:
-        typer.echo(json.dumps(skeleton, allow_nan=False))
+        echo(json.dumps(skeleton, allow_nan=False))
         return
-    typer.echo(
+    echo(
         f"Skeleton of {skeleton['program']} on {skeleton['ranks']} ranks: {skeleton['expected']:.2f} s "
         f"for {skeleton['application']['seconds']:.2f} s."
     )
@@ -92,9 +93,9 @@ def run(
     else:
         result = skeleton_runs.here(file.resolve(), skeleton["ranks"], timeout, player)
     if as_json:
-        typer.echo(json.dumps(result, allow_nan=False))
+        echo(json.dumps(result, allow_nan=False))
         return
-    typer.echo(
+    echo(
         f"{result['seconds']:.2f} s; {skeleton['program']} would take {result['predicted']:.2f} s here "
         f"({skeleton['application']['seconds']:.2f} s where it was traced)."
     )

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 
@@ -29,4 +30,4 @@ def recount(as_json: Annotated[bool, typer.Option("--json", help="One JSON docum
     message = (
         f"Counted {counted} jobs. Reports read those of the last {minutes} minutes and those under way one by one."
     )
-    typer.echo(json.dumps({"jobs": counted}) if as_json else message)
+    echo(json.dumps({"jobs": counted}) if as_json else message)

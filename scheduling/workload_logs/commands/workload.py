@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from gridportal.base.errors import InputError
+from gridportal.base.printed_text import echo
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 
@@ -55,15 +56,15 @@ def import_log(
                 "command line", "workload.import", Subject("cluster", cluster, cluster), jobs=found.jobs, file=file.name
             )
     for bad in found.bad:
-        typer.echo(f"{file}, line {bad.line}: {bad.why}.", err=True)
+        echo(f"{file}, line {bad.line}: {bad.why}.", err=True)
     if found.bad_lines > len(found.bad):
-        typer.echo(f"{found.bad_lines - len(found.bad)} more lines are no jobs.", err=True)
+        echo(f"{found.bad_lines - len(found.bad)} more lines are no jobs.", err=True)
     facts = {name: getattr(found, name) for name in ("jobs", "repeated", "parts", "bad_lines")}
     words = (
         f"{found.jobs} jobs are new, {found.repeated} were there, {found.parts} lines are parts of jobs, "
         f"{found.bad_lines} lines are no jobs."
     )
-    typer.echo(json.dumps(facts | {"counted": counted}) if as_json else words)
+    echo(json.dumps(facts | {"counted": counted}) if as_json else words)
     if found.bad_lines and not (found.jobs or found.repeated or found.parts):
         raise InputError("FILE", file, "a log in the Standard Workload Format: none of its lines is a job")
 
@@ -100,7 +101,7 @@ def remove(
         ask_removal("command line", cluster)
         found = asdict(remove_log(cluster))
     words = ", ".join(f"{count} {noun}" for noun, count in found.items())
-    typer.echo(json.dumps(found) if as_json else f"Removed {words}.")
+    echo(json.dumps(found) if as_json else f"Removed {words}.")
 
 
 def _moment(text: str) -> datetime:
