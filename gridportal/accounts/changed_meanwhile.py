@@ -36,6 +36,13 @@ class ChangedMeanwhileError(ConflictError):
             "yet. Save again to put your values in place of these, or open the page anew to keep them."
         )
 
+    def told_to_program(self) -> str:
+        """The same to whoever has no form."""
+        return (
+            f"{self.who} changed {all_listed(tuple(map(_plain, self.names)))}{self.at} after you read it. Nothing of "
+            "yours is saved. Send it again with the shown_version of this answer to put yours in place of this."
+        )
+
     def show_on(self, form: WordedForm) -> None:
         """Say it on the form, which keeps what the person has entered; saved once more, it counts."""
         labels = [_label(form, name) for name in self.names]

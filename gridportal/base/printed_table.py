@@ -35,9 +35,9 @@ Cell = str | Text
 def show_table(
     columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, title: str = "", console: Console | None = None
 ) -> None:
-    """Print a table. What it says is printed as it is: brackets are no markup, and control characters are shown. Without
-    a terminal it is 80 columns wide (or COLUMNS); only what cannot be broken or left out makes it wider. A pipe or a
-    file gets every column."""
+    """Print a table. What it says is printed as it is: brackets are no markup, control characters are shown. Without a
+    terminal it is 80 columns wide (or COLUMNS); only what cannot be broken or left out makes it wider. A pipe or a file
+    gets every column."""
     leaves_out = console is not None or has_width(sys.stdout, os.environ)
     console = console or Console()
     text = [[cell if isinstance(cell, Text) else Text(visible(" ".join(cell.split()))) for cell in row] for row in rows]

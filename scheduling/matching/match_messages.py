@@ -67,9 +67,10 @@ def method_message(answer: MatchAnswer) -> str:
     message = _METHODS[answer.method]
     if answer.exact or answer.bound is None or answer.rank is None:
         return message
-    gap = math.ceil(10 * (gap_percent(answer.rank, answer.bound) or 0.0)) / 10
-    most = rank_text(answer.bound, answer.ranked_by)
-    return f"{message}; at most {gap:,g} % below the best: no set has a rank above {most}"
+    gap, most = gap_percent(answer.rank, answer.bound), rank_text(answer.bound, answer.ranked_by)
+    if gap is None:
+        return f"{message}; no set has a rank above {most}"
+    return f"{message}; at most {math.ceil(10 * gap) / 10:,g} % below the best: no set has a rank above {most}"
 
 
 def rank_text(rank: float | None, ranked_by: str) -> str:

@@ -18,23 +18,40 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
+from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError
 from gridportal.base.accepted_values import one_of
 from gridportal.base.errors import InputError
 from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
+from gridportal.web.shown_version import version_of
 from gridportal.web.write_limit import WriteThrottle
 from scheduling.matching import match_documents, selectors
 from scheduling.matching.models import ResourceAd, SavedRequest
-from scheduling.matching.services import resource_policies, saving_requests
+from scheduling.matching.services import saving_requests
 from scheduling.messages import message
 from scheduling.resource_requests.match_checks import checked_document
 from scheduling.resource_requests.models import MatchEvent, MatchRequest
 from scheduling.resource_requests.selectors import TABS, in_tab, requests_visible_to
 from scheduling.resource_requests.services import sending_requests
+from scheduling.resource_requests.services.edited_texts import (
+    EVERY_NODE,
+    change_ad,
+    keep_request,
+    version_of_ad,
+    version_of_request,
+)
 from scheduling.resource_requests.services.trial_matches import try_match
 
 _LONGEST = 20_000
+#: What a change is compared with: `shown_version` of what was read, or any other word where nothing was there.
+_SHOWN: dict[str, Any] = {
+    "max_length": 500,
+    "required": False,
+    "allow_blank": True,
+    "default": "",
+    "help_text": "As it was read, or none where there was nothing; empty: whatever is there now is overwritten.",
+}
 _MAY_SEND = may("scheduling.send_match_request", read="scheduling.view_application")
 
 
@@ -197,15 +214,20 @@ class MatchRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
 
 
 class SavedRequestSerializer(serializers.ModelSerializer[SavedRequest]):
-    """A request that somebody keeps."""
+    """A request that somebody keeps. shown_version: to be sent along with a change of it."""
 
     owner = serializers.CharField(source="owner.username", read_only=True)
     request = serializers.CharField(source="text", read_only=True)
+    shown_version = serializers.SerializerMethodField()
 
     class Meta:
         model = SavedRequest
-        fields = ("id", "owner", "name", "request", "shared", "changed_at")
+        fields = ("id", "owner", "name", "request", "shared", "changed_at", "shown_version")
         read_only_fields = fields
+
+    def get_shown_version(self, row: SavedRequest) -> str:
+        """One word for its text of now."""
+        return version_of_request(row)
 
 
 class SaveSerializer(WordedSerializer):
@@ -215,6 +237,7 @@ class SaveSerializer(WordedSerializer):
     name = serializers.CharField(max_length=80)
     request = serializers.CharField(max_length=_LONGEST)
     shared = serializers.BooleanField(required=False)
+    shown_version = serializers.CharField(**_SHOWN)
 
 
 class SavedRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[SavedRequest]):
@@ -228,12 +251,17 @@ class SavedRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
     def get_queryset(self) -> QuerySet[SavedRequest]:
         return selectors.saved_requests(caller(self.request))
 
-    @extend_schema(request=SaveSerializer, responses={201: SavedRequestSerializer})
+    @extend_schema(request=SaveSerializer, responses={201: SavedRequestSerializer, 409: OpenApiTypes.OBJECT})
     def create(self, request: Request) -> Response:
-        """Keep a request; of the same name the newer one counts."""
+        """Keep a request; of the same name the newer one counts. With `shown_version` it is answered with 409 where
+        the one that is kept has changed since."""
         asked = valid_data(SaveSerializer(data=request.data))
         shared = asked.get("shared")
-        made = saving_requests.save_request(caller(request), asked["name"], asked["request"], shared=shared)
+        shown, name = asked["shown_version"], asked["name"]
+        try:
+            made = keep_request(caller(request), shown, name, asked["request"], shared=shared)
+        except ChangedMeanwhileError as error:
+            return _changed(error, " ".join(name.split()))
         return Response(SavedRequestSerializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses={204: None})
@@ -247,11 +275,16 @@ class ResourceAdSerializer(serializers.ModelSerializer[ResourceAd]):
     """What administrators add to the ad of a node; `node` is empty for all nodes of the cluster."""
 
     ad = serializers.CharField(source="text", read_only=True)
+    shown_version = serializers.SerializerMethodField()
 
     class Meta:
         model = ResourceAd
-        fields = ("cluster", "node", "ad", "changed_by", "changed_at")
+        fields = ("cluster", "node", "ad", "changed_by", "changed_at", "shown_version")
         read_only_fields = fields
+
+    def get_shown_version(self, row: ResourceAd) -> str:
+        """One word for its text of now."""
+        return version_of_ad(row)
 
 
 class SetAdSerializer(WordedSerializer):
@@ -259,6 +292,7 @@ class SetAdSerializer(WordedSerializer):
 
     node = serializers.CharField(max_length=80, required=False, allow_blank=True, default="")
     ad = serializers.CharField(max_length=_LONGEST, allow_blank=True)
+    shown_version = serializers.CharField(**_SHOWN)
 
 
 class ResourceAds(APIView):
@@ -271,13 +305,24 @@ class ResourceAds(APIView):
         """All of them, that of every node first."""
         return Response(self._all(cluster))
 
-    @extend_schema(request=SetAdSerializer, responses=ResourceAdSerializer(many=True))
+    @extend_schema(request=SetAdSerializer, responses={200: ResourceAdSerializer(many=True), 409: OpenApiTypes.OBJECT})
     def put(self, request: Request, cluster: str) -> Response:
-        """Set or take away one; the answer has all."""
+        """Set or take away one; the answer has all. With `shown_version` it is answered with 409 where somebody has
+        changed the ad of this node since."""
         asked = valid_data(SetAdSerializer(data=request.data))
-        resource_policies.set_resource_ad(caller(request), cluster, asked["node"], asked["ad"])
+        try:
+            change_ad(caller(request), asked["shown_version"], cluster, asked["node"], asked["ad"])
+        except ChangedMeanwhileError as error:
+            return _changed(error, asked["node"] or EVERY_NODE)
         return Response(self._all(cluster))
 
     def _all(self, cluster: str) -> Any:
         rows: Any = selectors.resource_ads(cluster)
         return ResourceAdSerializer(rows, many=True).data
+
+
+def _changed(error: ChangedMeanwhileError, name: str) -> Response:
+    """Who has changed the text of this name, and what it is now."""
+    now = error.now["text"]
+    document = {"detail": error.told_to_program(), "now": now, "shown_version": version_of({name: now})}
+    return Response(document, status=status.HTTP_409_CONFLICT)

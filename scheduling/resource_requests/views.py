@@ -7,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,21 +20,21 @@ from gridportal.base.errors import GridPortalError, InputError
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.result_messages import add_result
-from gridportal.web.shown_version import SHOWN_VERSION, was_shown
+from gridportal.web.shown_version import SHOWN_VERSION
 from scheduling.matching import selectors as ads
 from scheduling.matching.core.language.ad_reader import read_ad
 from scheduling.matching.core.request_elements import elements
-from scheduling.matching.models import ResourceAd, SavedRequest
-from scheduling.matching.services import resource_policies, saving_requests
+from scheduling.matching.models import SavedRequest
+from scheduling.matching.services import saving_requests
 from scheduling.resource_requests import selectors
 from scheduling.resource_requests.forms import FIRST, ResourceAdForm, SendForm
 from scheduling.resource_requests.match_story import STATE_MEANING, finding, story_of
 from scheduling.resource_requests.models import MatchRequest
-from scheduling.resource_requests.services import sending_requests
+from scheduling.resource_requests.services import edited_texts, sending_requests
+from scheduling.resource_requests.services.edited_texts import EVERY_NODE
 from scheduling.resource_requests.services.trial_matches import try_match
 
 PER_PAGE = 50
-_EVERY_NODE = "every node"
 SHOWS = (("", "Waiting"), ("answered", "Answered"), ("over", "Over"), ("saved", "Saved"), ("ads", "Ads of nodes"))
 
 
@@ -79,7 +78,8 @@ def new_request(request: HttpRequest) -> HttpResponse:
     try:
         if "keep" in request.POST:
             given = form.cleaned_data
-            _keep(request, **{name: given[name] for name in ("name", "text", "shared")})
+            fields = {name: given[name] for name in ("name", "text", "shared")}
+            edited_texts.keep_request(caller(request), request.POST.get(SHOWN_VERSION, ""), **fields)
             address = f"{reverse('match-requests')}?show=saved"
             add_result(request, f"The request {given['name']}", address, "is kept.")
             return redirect(address)
@@ -149,7 +149,8 @@ def change_ad(request: HttpRequest, cluster: str) -> HttpResponse:
     form, status = ResourceAdForm(request.POST), 422
     if form.is_valid():
         try:
-            row = _set_ad(request, cluster, **form.cleaned_data)
+            shown = request.POST.get(SHOWN_VERSION, "")
+            row = edited_texts.change_ad(caller(request), shown, cluster, **form.cleaned_data)
             done = "is what administrators say of it" if row else "is taken away"
             address = f"{reverse('match-requests')}?show=ads"
             name = f"The ad of {form.cleaned_data['node'] or 'every node'} of {cluster}"
@@ -168,39 +169,15 @@ def change_ad(request: HttpRequest, cluster: str) -> HttpResponse:
     return render(request, "scheduling/requests/list.html", context, status=status)
 
 
-@transaction.atomic
-def _keep(request: HttpRequest, name: str, text: str, *, shared: bool) -> None:
-    """Raises ChangedMeanwhileError where the own request of this name is not the one of when the page was shown."""
-    shown = request.POST.get(SHOWN_VERSION, "")
-    row = SavedRequest.objects.select_for_update().filter(owner=caller(request), name=" ".join(name.split())).first()
-    if shown and row and not was_shown(shown, row.name, row.text, ""):
-        raise ChangedMeanwhileError("You", f" at {row.changed_at:%H:%M} UTC,", ("text",), {"text": row.text})
-    saving_requests.save_request(caller(request), name, text, shared=shared)
-
-
 def _kept_texts(request: HttpRequest) -> dict[str, str]:
     """By name, the own requests that are kept; never empty, so that a page with none says so, too."""
     rows = SavedRequest.objects.filter(owner=caller(request)).order_by("name")
     return {"": ""} | dict(rows.values_list("name", "text"))
 
 
-@transaction.atomic
-def _set_ad(request: HttpRequest, cluster: str, node: str, text: str) -> ResourceAd | None:
-    """Raises ChangedMeanwhileError where somebody else has changed the ad of this node since the page was shown."""
-    shown = request.POST.get(SHOWN_VERSION, "")
-    row = ResourceAd.objects.select_for_update().filter(cluster=cluster, node=node).first()
-    now = row.text if row else ""
-    if shown and not was_shown(shown, node or _EVERY_NODE, now, ""):
-        by = row.changed_by if row else "Somebody"
-        at = f" at {row.changed_at:%H:%M} UTC," if row else ""
-        is_mine = by == caller(request).username
-        raise ChangedMeanwhileError("You" if is_mine else by, at, ("text",), {"text": now})
-    return resource_policies.set_resource_ad(caller(request), cluster, node, text)
-
-
 def _shown_ads(cluster: str) -> dict[str, str]:
     """By node, what the table shows; never empty, so that a page without ads says so, too."""
-    return {_EVERY_NODE: ""} | {row.node or _EVERY_NODE: row.text for row in ads.resource_ads(cluster)}
+    return {EVERY_NODE: ""} | {row.node or EVERY_NODE: row.text for row in ads.resource_ads(cluster)}
 
 
 def _tab(request: HttpRequest, show: str) -> dict[str, Any]:

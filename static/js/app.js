@@ -10,6 +10,7 @@ import "./form.js";
 import "./units.js";
 import "./specification.js";
 import "./preview.js";
+import "./answers.js";
 import "./focus.js";
 import "./scroll.js";
 import "./live.js";

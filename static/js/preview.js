@@ -1,5 +1,6 @@
 /* The preview of the submit form: asked for after each change, and only the newest question counts. What takes long
    says so, and what takes too long or fails can be asked for again. After a change the old preview is marked as such. */
+import { mark, unmark } from "./outdated.js";
 
 const REST = 350; // ms without typing before it asks
 const LATE = 1500;
@@ -9,8 +10,6 @@ const LONGEST = 60_000;
 const preview = document.querySelector("[data-preview]");
 const state = document.querySelector("[data-preview-state]");
 const form = document.getElementById("submit-form");
-
-const OLD = "From before your last change";
 
 let asking = null,
   waiting = [],
@@ -55,11 +54,9 @@ function over() {
   preview.setAttribute("aria-busy", "false");
 }
 
-/* What is there belongs to the form as it was; htmx takes the words away with it. */
+/* What is there belongs to the form as it was. */
 function outdated() {
-  if (!shown || preview.dataset.old) return;
-  preview.dataset.old = "yes";
-  preview.append(Object.assign(document.createElement("p"), { className: "preview-old", textContent: OLD }));
+  if (shown) mark(preview);
 }
 
 async function ask() {
@@ -81,7 +78,7 @@ async function ask() {
     show("");
     window.htmx.swap(preview, html, { swapStyle: "innerHTML" });
     shown = true;
-    delete preview.dataset.old;
+    unmark(preview);
     if (changes !== before) outdated();
   } catch (error) {
     if (mine !== asking) return; // a newer question took its place

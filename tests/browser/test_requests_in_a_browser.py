@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,33 @@ def test_a_part_that_means_nothing_is_shown_in_its_line(portal, network):
     has(page, "#match-check", "there is no function Avrg")
     look(page, "request-warning")
     assert page_faults(portal) == []
+
+
+def hold(held: list, route) -> None:
+    held.append(route)
+
+
+def test_an_answer_to_another_text_is_marked_at_once(portal, people, application, network):
+    portal.sign_in("user")
+    page = portal.page
+    for address, text, part in (
+        ("/requests/new", "#id_text", "#match-check"),
+        ("/submit/?application=ep", "#id_classad", "#classad-check"),
+    ):
+        portal.go(address)
+        if page.locator("summary:has-text('A request in ClassAds')").count():
+            page.click("summary:has-text('A request in ClassAds')")
+        page.fill(text, "[ requirements = other.cpu >= 0.25 ]")
+        has(page, part, "of 5 nodes meet")
+        page.wait_for_selector(f"{part}:not([data-old])")
+        held = []
+        page.route("**/requests/check", partial(hold, held))
+        page.fill(text, "[ requirements = other.cpu >= 2 ]")
+        assert page.locator(f"{part}[data-old] > .preview-old").inner_text() == "From before your last change"
+        page.wait_for_timeout(800)
+        page.unroute("**/requests/check")
+        held[-1].continue_()
+        has(page, part, "The smallest change: ask for >= 1 in other.cpu >= 2.")
+        page.wait_for_selector(f"{part}:not([data-old])")
+        assert page.locator(f"{part} > .preview-old").count() == 0
+    assert portal.errors == []

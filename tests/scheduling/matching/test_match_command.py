@@ -211,3 +211,9 @@ def test_the_lines_of_the_readme_and_of_the_guide_run(monkeypatch: pytest.Monkey
         found = CliRunner().invoke(APP, [*words.split(), "--explain", "--format", "json"])
         assert found.exit_code == 0, found.output
         assert [machine["dns"] for machine in json.loads(found.stdout)["machines"]] == ["n1", "n4"]
+
+
+def test_names_of_machines_command_no_terminal(run) -> None:
+    result = run('[ requirements = other.cpus > 1; owner = "x" ]', resources='[ machine = "a\x1b[2Jb"; cpus = 2 ]')
+    assert "a\\x1b[2Jb" in result.stdout
+    assert "\x1b" not in result.output

@@ -34,6 +34,15 @@ MORE_RANKS = (
     "2*Sum(other.gain) - Sum(other.cost)/4.0 + Min(other.bw)/8.0",
     "3 - (Sum(other.cpu) - Min(other.t)) * 2 - Max(other.bw) + SetSize",
     "half * Sum(other.gain) + Max(other.gain); half = 0.5",
+    "Sum(other.gain)*Sum(other.gain)",
+    "(Sum(other.cpu) - 7)*(Sum(other.cpu) - 7)",
+    "-((Sum(other.gain) - 2)*(Sum(other.gain) - 2))",
+    "pow(Sum(other.gain)/50, 2)",
+    "pow(Min(other.t) - 20, 3)",
+    "-pow(Sum(other.mem) - 100, 2) - SetSize",
+    "pow(Sum(other.cost), 0.5)",
+    "pow(Sum(other.cpu), -1)",
+    "floor(Sum(other.gain)) + round(Min(other.bw)/7.0) - ceiling(Max(other.t)/9.0) + int(Sum(other.gain)/3)",
 )
 MORE_REQUIREMENTS = (
     *REQUIREMENTS,
@@ -84,6 +93,13 @@ def test_no_set_has_a_higher_rank(seed: int) -> None:
         ("true", "Sum(other.a) - 60*SetSize - Max(other.a)/2.0", 770.0),
         ("Sum(other.a) >= 150", "0 - Sum(other.one)", -2.0),
         ("true", "pow(Sum(other.a), Sum(other.one))", math.inf),
+        ("true", "pow(Sum(other.a)/1e5, 2)", 0.0505**2),
+        ("true", "0 - (Sum(other.a) - 300)*(Sum(other.a) - 300)", 0.0),
+        ("true", "0 - pow(Sum(other.a) - 300, 2)", 0.0),
+        ("SetSize == 2", "Sum(other.a)*Sum(other.a)", 199.0**2),
+        ("Sum(other.a) - 50*Sum(other.one) <= 10", "Sum(other.a)*Sum(other.a)", 4970.0**2),
+        ("true", "floor(Min(other.a)/1000.0)", 0.0),
+        ("SetSize == 2", "round(Sum(other.a)/1000.0)", 0.0),
     ],
 )
 def test_it_is_no_higher_than_sizes_and_requirements_allow(requirements: str, rank: str, most: float) -> None:
@@ -118,3 +134,13 @@ def test_a_set_that_reaches_the_bound_but_for_rounding_is_proved_best() -> None:
     made = answer(MatchQuestion('[Type="Set"; rank = Sum(other.a)]', "".join(f"[a = {value}]" for value in values)))
     assert (made.exact, made.bound, len(made.machines)) == (True, made.rank, 16)
     assert made.rank == pytest.approx(2.8)
+
+
+def test_a_gap_over_zero_is_told_without_per_cent() -> None:
+    rng = np.random.default_rng(5)
+    text = "".join(f"[a = {value:.4f}]" for value in rng.uniform(1, 100, 40).tolist())
+    rank = "0 - (Sum(other.a) - 777.7777)*(Sum(other.a) - 777.7777)"
+    made = answer(MatchQuestion(f'[Type="Set"; requirements = SetSize <= 30; rank = {rank}]', text))
+    assert (made.exact, made.bound) == (False, 0.0)
+    assert document(made)["gap_percent"] is None
+    assert method_message(made).endswith("; no set has a rank above 0")

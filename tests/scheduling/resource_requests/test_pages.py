@@ -151,3 +151,36 @@ def test_the_preview_over_rest_warns_of_a_function_that_there_is_not(client_as, 
     shown = client_as("user").post("/api/preview", body, content_type="application/json").json()
     assert ["there is no function cuont" in each for each in shown["requirements"]["warnings"]] == [True]
     assert shown["requirements"]["explanation"]["clauses"]
+
+
+def test_over_rest_the_second_change_of_one_text_is_told_of_the_first(client_as) -> None:
+    client = client_as("user")
+
+    def keep(text: str, shown: str = ""):
+        asked = {"name": "ours", "request": text, "shown_version": shown}
+        return client.post("/api/saved-requests", asked, content_type="application/json")
+
+    assert keep(TWO, "none").status_code == 201, "there was none"
+    read = client.get("/api/saved-requests").json()["results"][0]
+    assert keep(THREE, read["shown_version"]).status_code == 201
+    late = keep("[ rank = other.cpu ]", read["shown_version"])
+    assert (late.status_code, late.json()["now"]) == (409, THREE)
+    assert late.json()["detail"].startswith("You changed Text at ")
+    assert keep("[ rank = other.cpu ]", "none").status_code == 409, "it is there now"
+    assert SavedRequest.objects.get().text == THREE
+    assert keep("[ rank = other.cpu ]", late.json()["shown_version"]).status_code == 201
+    assert keep(TWO).status_code == 201, "who says no version means whatever is there"
+
+
+def test_over_rest_ads_of_nodes_are_not_overwritten_unseen(client_as) -> None:
+    first, second = client_as("administrator"), client_as("administrator")
+
+    def put(client, text: str, **said: str):
+        return client.put("/api/resource-ads/grid", {"node": "n1", "ad": text, **said}, content_type="application/json")
+
+    seen = put(first, "[ rack = 7 ]").json()[0]["shown_version"]
+    assert put(first, "[ rack = 8 ]", shown_version=seen).status_code == 200
+    late = put(second, "", shown_version=seen)
+    assert (late.status_code, late.json()["now"]) == (409, "[ rack = 8 ]")
+    assert "Nothing of yours is saved." in late.json()["detail"]
+    assert put(second, "", shown_version=late.json()["shown_version"]).json() == []

@@ -91,6 +91,31 @@ def linear_bound(
     form = None if request.rank is None else linear_form(request, request.rank)
     if form is None or not columns or not form.factors:
         return math.inf
+    return _form_bound(request, form, columns, limits)
+
+
+def sum_limits(
+    request: SetRequest,
+    columns: Mapping[Call, Numbers],
+    limits: Mapping[Key, tuple[float, float]],
+) -> dict[Key, tuple[float, float]]:
+    """The limits, with those of the rank's sums as the requirements leave them: for a rank of another form."""
+    made = dict(limits)
+    if not any(_not_negative(request, clause) for clause in request.collective):
+        return made
+    for key in [call for call in request.of_rank if call.function == "sum"][:_MOST_ADDED]:
+        ends = [_form_bound(request, LinearForm(0.0, {key: sign}), columns, limits) for sign in (-1.0, 1.0)]
+        made[key] = max(made[key][0], -ends[0]), min(made[key][1], ends[1])
+    return made
+
+
+def _form_bound(
+    request: SetRequest,
+    form: LinearForm,
+    columns: Mapping[Call, Numbers],
+    limits: Mapping[Key, tuple[float, float]],
+) -> float:
+    """No set that satisfies the requirements has a higher value of a form."""
     added = [each for clause in request.collective for each in _not_negative(request, clause)][:_MOST_ADDED]
     weights = [0.0] * len(added)
 

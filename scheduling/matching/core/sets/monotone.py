@@ -30,6 +30,8 @@ Key = Call | str
 UP, DOWN, MIXED = 1, -1, 0
 _DEEPEST = 60
 _LARGEST = float(-SMALLEST) / 4
+#: By which part of itself a power may differ by how it is computed.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,16 @@ class Shape:
     def flipped(self) -> dict[Key, int]:
         """The directions of the negative."""
         return {key: -direction for key, direction in self.directions.items()}
+
+
+#: The limits of what is made a whole number; half of one goes to either side.
+_ROUNDED: Mapping[str, Callable[[Shape], tuple[float, float]]] = {
+    "floor": lambda inner: (math.floor(inner.low), math.floor(inner.high)),
+    "ceiling": lambda inner: (math.ceil(inner.low), math.ceil(inner.high)),
+    "round": lambda inner: (math.ceil(inner.low - 0.5), math.floor(inner.high + 0.5)),
+    "int": lambda inner: (math.trunc(inner.low), math.trunc(inner.high)),
+    "real": lambda inner: (inner.low, inner.high),
+}
 
 
 def merged(*parts: Mapping[Key, int]) -> dict[Key, int]:
@@ -90,6 +102,9 @@ class Shapes:
                 return None if definition is None else self.of(definition)
             case Unary(op=op, operand=operand):
                 return self._unary(op, self.of(operand))
+            case Binary(op="*", left=left, right=right) if left == right:
+                inner = self.of(left)
+                return None if inner is None else _whole_power(inner, 2)
             case Binary(op=op, left=left, right=right):
                 first, second = self.of(left), self.of(right)
                 return None if first is None or second is None else _binary(op, first, second)
@@ -104,9 +119,9 @@ class Shapes:
     def _call(self, call: Call) -> Shape | None:
         if self.request.is_aggregate(call):
             return self._key(call)
-        if call.function in ("floor", "ceiling", "round", "int", "real") and len(call.arguments) == 1:
+        if call.function in _ROUNDED and len(call.arguments) == 1:
             inner = self.of(call.arguments[0])
-            return None if inner is None else Shape(inner.low - 1, inner.high + 1, inner.directions)
+            return None if inner is None else Shape(*_ROUNDED[call.function](inner), inner.directions)
         if call.function == "pow" and len(call.arguments) == 2:
             return _power(self.of(call.arguments[0]), self.of(call.arguments[1]))
         if call.function in ("min", "max", "sum") and len(call.arguments) == 1:
@@ -158,13 +173,32 @@ def _binary(op: str, left: Shape, right: Shape) -> Shape | None:
 
 
 def _power(base: Shape | None, exponent: Shape | None) -> Shape | None:
-    """Of what is above 0 to a power that is always the same; a whole result may be one off."""
-    if base is None or exponent is None or exponent.low != exponent.high or base.low <= 0 or base.high > 1e15:
+    """Of what is not below 0 to a power that is always the same, and of anything to a whole one from 1 on."""
+    if base is None or exponent is None or exponent.low != exponent.high or max(-base.low, base.high) > 1e15:
         return None
-    if not -20 <= exponent.low <= 20:
+    power = exponent.low
+    if not -20 <= power <= 20:
         return None
-    ends = (base.low**exponent.low, base.high**exponent.low)
-    return Shape(min(ends) - 1, max(ends) + 1, dict(base.directions) if exponent.low >= 0 else base.flipped())
+    if power >= 1 and power == int(power):
+        return _whole_power(base, int(power))
+    if base.low < 0 or (base.low == 0 and power < 0):
+        return None
+    ends = sorted((base.low**power, base.high**power))
+    return Shape(*_with_rounding(*ends), dict(base.directions) if power >= 0 else base.flipped())
+
+
+def _whole_power(base: Shape, power: int) -> Shape:
+    """To a whole power from 1 on: an even one is lowest at 0."""
+    ends = sorted((base.low**power, base.high**power))
+    if power % 2:
+        return Shape(*_with_rounding(*ends), dict(base.directions))
+    low = 0.0 if base.low < 0 < base.high else ends[0]
+    return Shape(*_with_rounding(low, ends[1]), _scaled(base.directions, base))
+
+
+def _with_rounding(low: float, high: float) -> tuple[float, float]:
+    """Limits of what is computed in other steps than they are."""
+    return low - abs(low) * _ROUNDING, high + abs(high) * _ROUNDING
 
 
 def _product(left: Shape, right: Shape) -> Shape:

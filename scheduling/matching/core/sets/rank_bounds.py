@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from scheduling.matching.core.columns.column import INT
 from scheduling.matching.core.language.ad_syntax import Binary, Call, Expression, Name, Scope
-from scheduling.matching.core.sets.linear_bounds import linear_bound
+from scheduling.matching.core.sets.linear_bounds import linear_bound, linear_form, sum_limits
 from scheduling.matching.core.sets.monotone import SIZE, Key, Shapes
 from scheduling.matching.core.sets.set_candidates import Candidates
 from scheduling.matching.core.sets.set_request import SetRequest
@@ -49,12 +49,21 @@ def rank_bound(candidates: Candidates) -> float:
     left = _left(request, values, values.limits(1, candidates.size))
     if left is None:
         return -math.inf
+    left = _with_sums(request, *left)
     parts = (_left(request, left[0], limits) for limits in _parts(request, *left))
     return max((_bound(request, *part) for part in parts if part is not None), default=-math.inf)
 
 
 def _bound(request: SetRequest, values: _Values, limits: Limits) -> float:
     return min(_highest(request, values, limits), linear_bound(request, values.columns, limits))
+
+
+def _with_sums(request: SetRequest, values: _Values, limits: Limits) -> tuple[_Values, Limits]:
+    """Where the rank is no linear form the limits of its sums are narrowed as that form would be."""
+    if request.rank is None or linear_form(request, request.rank) is not None or not values.columns:
+        return values, limits
+    narrowed = sum_limits(request, values.columns, limits)
+    return values, limits if _within(limits, narrowed) is None else narrowed
 
 
 def _left(request: SetRequest, values: _Values, limits: Limits) -> tuple[_Values, Limits] | None:

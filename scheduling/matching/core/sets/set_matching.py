@@ -49,12 +49,15 @@ class Method(StrEnum):
 
 
 def gap_percent(rank: float | None, bound: float | None) -> float | None:
-    """How far a rank is below a bound, in per cent of the larger of the two amounts; None where one is not known.
+    """How far a rank is below a bound, in per cent of the larger of the two amounts; None where one is not known, and
+    where 0 lies between them: of what is nearly nothing per cent say nothing.
 
     >>> gap_percent(75.0, 100.0), gap_percent(-100.0, -75.0), gap_percent(0.0, 0.0), gap_percent(3.0, None)
     (25.0, 25.0, 0.0, None)
+    >>> gap_percent(-0.01, 0.0) is None
+    True
     """
-    if rank is None or bound is None:
+    if rank is None or bound is None or rank < 0 <= bound:
         return None
     most = max(abs(rank), abs(bound))
     return max(0.0, 100.0 * (bound - rank) / most) if most else 0.0
