@@ -36,7 +36,7 @@ class ChangedMeanwhileError(ConflictError):
             "yet. Save again to put your values in place of these, or open the page anew to keep them."
         )
 
-    def told_to_program(self) -> str:
+    def sentence_for_programs(self) -> str:
         """The same to whoever has no form."""
         return (
             f"{self.who} changed {all_listed(tuple(map(_plain, self.names)))}{self.at} after you read it. Nothing of "

@@ -44,15 +44,15 @@ from scheduling.resource_requests.services.edited_texts import (
 from scheduling.resource_requests.services.trial_matches import try_match
 
 _LONGEST = 20_000
-#: What a change is compared with: `shown_version` of what was read, or any other word where nothing was there.
-_SHOWN: dict[str, Any] = {
-    "max_length": 500,
-    "required": False,
-    "allow_blank": True,
-    "default": "",
-    "help_text": "As it was read, or none where there was nothing; empty: whatever is there now is overwritten.",
-}
 _MAY_SEND = may("scheduling.send_match_request", read="scheduling.view_application")
+
+
+class ShownVersionField(serializers.CharField):
+    """What a change is compared with: `shown_version` of what was read, or any other word where nothing was there."""
+
+    def __init__(self) -> None:
+        text = "As it was read, or none where there was nothing; empty: whatever is there now is overwritten."
+        super().__init__(max_length=500, required=False, allow_blank=True, default="", help_text=text)
 
 
 class VirtualMachineRenderer(BaseRenderer):
@@ -237,7 +237,7 @@ class SaveSerializer(WordedSerializer):
     name = serializers.CharField(max_length=80)
     request = serializers.CharField(max_length=_LONGEST)
     shared = serializers.BooleanField(required=False)
-    shown_version = serializers.CharField(**_SHOWN)
+    shown_version = ShownVersionField()
 
 
 class SavedRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[SavedRequest]):
@@ -292,7 +292,7 @@ class SetAdSerializer(WordedSerializer):
 
     node = serializers.CharField(max_length=80, required=False, allow_blank=True, default="")
     ad = serializers.CharField(max_length=_LONGEST, allow_blank=True)
-    shown_version = serializers.CharField(**_SHOWN)
+    shown_version = ShownVersionField()
 
 
 class ResourceAds(APIView):
@@ -324,5 +324,5 @@ class ResourceAds(APIView):
 def _changed(error: ChangedMeanwhileError, name: str) -> Response:
     """Who has changed the text of this name, and what it is now."""
     now = error.now["text"]
-    document = {"detail": error.told_to_program(), "now": now, "shown_version": version_of({name: now})}
+    document = {"detail": error.sentence_for_programs(), "now": now, "shown_version": version_of({name: now})}
     return Response(document, status=status.HTTP_409_CONFLICT)
