@@ -80,6 +80,7 @@ class FakeGrid:
         job_dir: str = "",
         grace: float = 2.0,
         memory_per_rank: int | None = None,
+        cpus_per_rank: int = 1,
     ) -> str:
         self._ask("submit")
         if self.refuse:

@@ -92,6 +92,12 @@ def limit(groups: Mapping[str, Path], speeds: Mapping[str, float], cpus: Mapping
                 _limit(groups[name], max(_LEAST, round(share * _PERIOD)))
 
 
+def hold(group: Path, cores: float, times: int) -> None:
+    """Give what is in `group` so many cores at most, and the weight of `times` processes. OSError."""
+    _weigh(group, times)
+    _limit(group, max(_LEAST, round(cores * _PERIOD)))
+
+
 def shares(speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> dict[str, float]:
     """How many cores each node gets.
 
@@ -101,8 +107,17 @@ def shares(speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> 
     >>> shares({"n1": 1.0, "n2": 1.0, "n3": 1.0}, {"n1": 1, "n2": 1, "n3": 4}, cores=2)
     {'n1': 1.0, 'n2': 1.0, 'n3': 4.0}
     """
+    return {name: cpus[name] * part for name, part in parts(speeds, cpus, cores).items()}
+
+
+def parts(speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> dict[str, float]:
+    """How much of a core each node's processors are.
+
+    >>> parts({"msc1": 1.0, "opus1": 0.5}, {"msc1": 2, "opus1": 2}, cores=2)
+    {'msc1': 0.6666666666666666, 'opus1': 0.3333333333333333}
+    """
     unit = reference_share(speeds, cpus, cores)
-    return {name: cpus[name] * min(1.0, speed * unit) for name, speed in speeds.items()}
+    return {name: min(1.0, speed * unit) for name, speed in speeds.items()}
 
 
 def reference_share(speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> float:
@@ -180,11 +195,11 @@ def add(group: Path, pid: int) -> None:
     (inner(group) / "cgroup.procs").write_text(str(pid), encoding="ascii")
 
 
-def hand_on_memory(group: Path) -> None:
-    """Let groups below `group` have limits of memory of their own. OSError.
+def hand_on(group: Path, controller: str) -> None:
+    """Let groups below `group` have limits of their own by `controller`, "memory" or "cpu". OSError.
 
     In version 2 its processes go to a group below it first, and later ones join that; in version 1 what the groups
-    below take counts for it too where the kernel leaves that to be said.
+    below take of memory counts for it too where the kernel leaves that to be said.
     """
     if not (group / "cgroup.subtree_control").exists():
         with contextlib.suppress(OSError):  # it counts already, or it never does
@@ -196,7 +211,14 @@ def hand_on_memory(group: Path) -> None:
     for pid in _names_in(group / "cgroup.procs"):
         with contextlib.suppress(ProcessLookupError):
             (rest / "cgroup.procs").write_text(pid, encoding="ascii")
-    (group / "cgroup.subtree_control").write_text("+memory", encoding="ascii")
+    (group / "cgroup.subtree_control").write_text(f"+{controller}", encoding="ascii")
+
+
+def tasks(group: Path) -> list[str]:
+    """The threads in a group and in those below it. OSError when it is gone."""
+    file = "tasks" if (group / "tasks").exists() else "cgroup.threads"
+    groups = [group, *(path for path in group.iterdir() if path.is_dir())]
+    return [name for each in groups for name in _names_in(each / file)]
 
 
 def inner(group: Path) -> Path:

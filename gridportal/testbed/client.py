@@ -51,6 +51,7 @@ class Grid:
         job_dir: str | Path = "",
         grace: float = GRACE,
         memory_per_rank: int | None = None,
+        cpus_per_rank: int = 1,
     ) -> str:
         """Start bash text on the first of `nodes` (rank order), at most once per key; returns the id (the key). Raises
         LaterError where the Grid has no room for it now, nothing is started then.
@@ -58,7 +59,7 @@ class Grid:
         It runs as the user of `owner`, where the Grid was started by root, and sees nobody else's files. `job_dir`: a
         folder beside its run directory that it may fill, too. `memory_per_rank`: MB of 2**20 bytes; on each node the
         run may take as much as its ranks there have together, files in /tmp and /dev/shm among it; None: no limit of
-        its own.
+        its own. `cpus_per_rank`: processors, where nodes have several that are parts of a core of this machine.
         """
         arguments: dict[str, Any] = {
             "key": key,
@@ -70,6 +71,7 @@ class Grid:
         arguments |= {"job_dir": str(job_dir)} if job_dir else {}
         arguments |= {"grace": grace} if grace != GRACE else {}
         arguments |= {"memory_per_rank": memory_per_rank} if memory_per_rank is not None else {}
+        arguments |= {"cpus_per_rank": cpus_per_rank} if cpus_per_rank != 1 else {}
         until = time.monotonic() + QUICK  # nobody waits for it after that, and who polls then is told the truth
         return str(self._ask("submit", {**arguments, "time_limit": time_limit, "until": until}, timeout=QUICK))
 

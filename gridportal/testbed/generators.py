@@ -12,12 +12,14 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from gridportal.base import checked_numbers
 from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.testbed import stream_model
 from gridportal.testbed.layout import Layout, directed_rates, shared_paths
+from gridportal.testbed.node_processors import NO_PROCESSORS, NodeProcessors, removed
 from gridportal.testbed.spawn import Spawner
 
 log = logging.getLogger(__name__)
@@ -128,8 +130,10 @@ def _begin(events: Iterator[stream_model.Event]) -> tuple[dict[tuple[str, str], 
 class Load:
     """Busy processes on nodes, as the load generator of Selection 1999, 4.2 has them."""
 
-    def __init__(self, spawner: Spawner) -> None:
-        self._spawner = spawner
+    def __init__(self, spawner: Spawner, processors: NodeProcessors = NO_PROCESSORS) -> None:
+        self._spawner, self._processors = spawner, processors
+        self._numbers = itertools.count(1)
+        self._left: set[Path] = set()  # control groups of processes that ended; the kernel lets go a little later
         self._busy: dict[str, dict[int, int]] = {}  # by node: how many there are in each process group
         self._starting = asyncio.Lock()
 
@@ -177,7 +181,14 @@ class Load:
 
     def _start_group(self, node: str, count: int) -> int:
         argv = ["sh", "-c", _BUSY, "load", str(count)]
-        process = self._spawner.start(node, argv, "load", on_exit=lambda _: self._end(node, process.pid))
+        own = self._processors.own_group(node, f"@load-{next(self._numbers)}", count)
+
+        def ended(_: int) -> None:
+            self._end(node, process.pid)
+            self._left |= {own} if own else set()
+            self._left = {group for group in self._left if not removed(group)}
+
+        process = self._spawner.start(node, argv, "load", group=own, on_exit=ended)
         self._busy.setdefault(node, {})[process.pid] = count
         return process.pid
 

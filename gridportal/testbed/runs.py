@@ -26,6 +26,7 @@ from gridportal.testbed.state import State
 
 log = logging.getLogger(__name__)
 _MOST_MEMORY = 2**30  # MB for a rank
+_MOST_CPUS = 2**16  # for a rank
 _LOST = "The Grid that ran it ended before it did."
 
 
@@ -44,6 +45,7 @@ class Run:
     job_dir: str = ""
     grace: float = GRACE
     memory_per_rank: int | None = None
+    cpus_per_rank: int = 1
     body: Body | None = None
     exit_code: int | None = None
     signal: int | None = None
@@ -102,19 +104,21 @@ class Runs:
         job_dir: str = "",
         grace: float = GRACE,
         memory_per_rank: int | None = None,
+        cpus_per_rank: int = 1,
     ) -> str:
         """Start `script` (bash text) for `owner` on the first of `nodes`, unless the key was started before; returns
         the key. `memory_per_rank`: MB of 2**20 bytes for each of the ranks that `nodes` has on a node; None: no limit
-        of its own. LaterError where a disk is full: nothing is started then."""
+        of its own. `cpus_per_rank`: processors of each. LaterError where a disk is full: nothing is started then."""
         if key in self._runs:
             return key
         self._check(key, nodes, run_dir, time_limit)
         checked_numbers.above_zero("grace", grace)
         if memory_per_rank is not None:
             checked_numbers.whole("memory_per_rank", memory_per_rank, 1, _MOST_MEMORY)
+        checked_numbers.whole("cpus_per_rank", cpus_per_rank, 1, _MOST_CPUS)
         if job_dir:
             self._check_folder("job_dir", job_dir)
-        run = Run(key, nodes, run_dir, time.time(), owner, job_dir, grace, memory_per_rank)
+        run = Run(key, nodes, run_dir, time.time(), owner, job_dir, grace, memory_per_rank, cpus_per_rank)
         try:
             self._starter.check(owner)
             self._write_files(Path(run_dir), script, nodes)
@@ -174,8 +178,10 @@ class Runs:
         extra = {run_files.RUN_DIR_VARIABLE: run.run_dir, "HYDRA_HOST_FILE": str(folder / run_files.HOSTS)}
         argv = ("bash", str(folder / run_files.SCRIPT))
         asked = (run.memory_per_rank or 0) * 2**20
-        memory = {node: ranks * asked for node, ranks in Counter(run.nodes).items() if asked}
-        command = Command(run.id, argv, tuple(run.nodes), run.run_dir, extra, run.owner, run.job_dir, memory)
+        ranks = Counter(run.nodes)
+        memory = {node: count * asked for node, count in ranks.items() if asked}
+        cpus = {node: count * run.cpus_per_rank for node, count in ranks.items()}
+        command = Command(run.id, argv, tuple(run.nodes), run.run_dir, extra, run.owner, run.job_dir, memory, cpus)
         try:
             output = self._logs.open(run.id, folder / run_files.OUTPUT)
             run.body = self._starter.start(command, output, self._ended(run))

@@ -25,6 +25,7 @@ from gridportal.testbed.layout import Layout
 from gridportal.testbed.load_and_traffic import LoadModel, MessageTraffic
 from gridportal.testbed.logs import Logs
 from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
+from gridportal.testbed.node_processors import NodeProcessors
 from gridportal.testbed.process_owners import Census
 from gridportal.testbed.runs import Runs
 from gridportal.testbed.sandbox.starter import Starter
@@ -78,12 +79,14 @@ class Service:
             self.spawner.expect(pid, partial(self._lost, name))
         spaces = {kernel.space_inode(fds["net"]): name for name, fds in namespaces.items()}
         self._census = Census(str(state.root), layout.cpus, spaces, [1, *self._holders.values()])
-        self._starter = Starter(state, self.spawner, limits)
+        parts = cgroups.parts(self._speeds(), layout.cpus, len(os.sched_getaffinity(0)))
+        processors = NodeProcessors(dict(groups), layout.cpus, parts)
+        self._starter = Starter(state, self.spawner, limits, processors)
         self._logs = Logs(log_limit.from_environment())
         self._runs = Runs(state, self.spawner, self._starter, self._logs)
         self._prober = probing.Prober(layout, members, shaped=self.shaped)
         self._traffic = Traffic(layout, self._shape)
-        self._load = Load(self.spawner)
+        self._load = Load(self.spawner, processors)
         self._load_model = LoadModel(self._load, tuple(layout.addresses))
         places = layout.addresses if self.shaped else dict.fromkeys(layout.addresses, "127.0.0.1")
         self._messages = MessageTraffic(self.spawner, {n: (at, members[n].port) for n, at in places.items()})
@@ -181,11 +184,13 @@ class Service:
         job_dir: str = "",
         grace: float = GRACE,
         memory_per_rank: int | None = None,
+        cpus_per_rank: int = 1,
     ) -> str:
         """Start a run, once, as the user that `owner` has here; not after `until` (by the monotonic clock)."""
         if until is not None and time.monotonic() > until:
             raise BackendError(f"{key} was handed over too slowly: nobody waits for the answer any more.")
-        return self._runs.submit(key, script, nodes, run_dir, time_limit, owner, job_dir, grace, memory_per_rank)
+        needs = (memory_per_rank, cpus_per_rank)
+        return self._runs.submit(key, script, nodes, run_dir, time_limit, owner, job_dir, grace, *needs)
 
     def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """The states of runs."""

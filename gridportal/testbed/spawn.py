@@ -73,12 +73,13 @@ class Spawner:
         output: int = subprocess.DEVNULL,
         keep: Sequence[int] = (),
         limited: bool = True,
+        group: Path | None = None,
         on_exit: Callable[[int], None],
     ) -> subprocess.Popen[bytes]:
         """Start `argv` on `node` (None: in the fabric); `on_exit` gets its wait status.
 
-        The descriptors `keep` stay open in it; `limited`: it has to do with the node's share of the processor.
-        Raises ShellError when it cannot be started.
+        The descriptors `keep` stay open in it; `limited`: it has to do with the node's share of the processor, or
+        with that of `group`, a control group below the node's. Raises ShellError when it cannot be started.
         """
         if node is not None:
             self.check(node)
@@ -90,7 +91,7 @@ class Spawner:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=variables,
-                preexec_fn=lambda: self._enter(node, cwd, limited=limited),
+                preexec_fn=lambda: self._enter(node, cwd, group or self._groups.get(node or "") if limited else None),
                 pass_fds=tuple(keep),
                 start_new_session=True,
             )
@@ -135,14 +136,14 @@ class Spawner:
                         process.returncode = os.waitstatus_to_exitcode(status)
                     on_exit(status)
 
-    def _enter(self, node: str | None, cwd: str, *, limited: bool) -> None:
+    def _enter(self, node: str | None, cwd: str, group: Path | None) -> None:
         shell.reset_signals()
         kernel.die_with_parent(signal.SIGKILL)
         with contextlib.suppress(OSError):  # where that cannot be, the Grid says that nothing is kept from jobs
             keyring.join_own()
-        if limited and node is not None and node in self._groups:
+        if group is not None:
             with contextlib.suppress(OSError):
-                cgroups.join(self._groups[node])
+                cgroups.join(group)
         if node is not None and node in self._namespaces:
             kernel.enter(self._namespaces[node])
         os.chdir(cwd)

@@ -116,8 +116,6 @@ def _keep(groups: Sequence[tuple[Path, int]], ended: threading.Event, long_slice
 
 
 def _tasks(node: Path) -> list[str]:
-    group = cgroups.inner(node)
-    for name in ("tasks", "cgroup.threads"):
-        with suppress(OSError):
-            return (group / name).read_text(encoding="ascii").split()
+    with suppress(OSError):  # its Grid has gone
+        return cgroups.tasks(node)
     return []

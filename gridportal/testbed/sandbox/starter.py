@@ -22,7 +22,8 @@ from gridportal.base import run_files
 from gridportal.base.errors import BackendError, GridPortalError, ShellError
 from gridportal.testbed import environment, process_owners, waiting_ranks
 from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
-from gridportal.testbed.run_memory import RunMemories, RunMemory
+from gridportal.testbed.node_processors import NO_PROCESSORS, NodeProcessors
+from gridportal.testbed.run_groups import RunGroups, RunLimits
 from gridportal.testbed.sandbox import identity, job_rules, keeper, node_launcher, seccomp
 from gridportal.testbed.sandbox.identity import Identities
 from gridportal.testbed.sandbox.level import OPEN_KEYS, SHARED_NETWORK, Isolation
@@ -41,8 +42,8 @@ _MEMORY = "A process of it was ended: jobs may take {gib:.3g} GiB of memory on a
 class Command:
     """A program to run for `owner` on `nodes` (on the first; its launcher reaches the others), in `folder`.
 
-    `memory`: bytes that it may take on each node, where it asked for some. `shared`: another folder that it may fill,
-    which runs of its owner's before and after it have, too; empty for none.
+    `memory`: bytes that it may take on each node, where it asked for some; `processors`: of each node.
+    `shared`: another folder that it may fill, which runs of its owner's before and after it have, too; empty for none.
     """
 
     key: str
@@ -53,6 +54,7 @@ class Command:
     owner: str = ""
     shared: str = ""
     memory: Mapping[str, int] = field(default_factory=dict)
+    processors: Mapping[str, int] = field(default_factory=dict)
 
 
 class Body(Protocol):
@@ -172,9 +174,15 @@ class _Ending:
 class Starter:
     """Starts commands of owners. `level` says how far they are kept apart, once `test` has found it out."""
 
-    def __init__(self, state: State, spawner: Spawner, node_limits: NodeLimits = NO_LIMITS) -> None:
+    def __init__(
+        self,
+        state: State,
+        spawner: Spawner,
+        node_limits: NodeLimits = NO_LIMITS,
+        processors: NodeProcessors = NO_PROCESSORS,
+    ) -> None:
         self._state, self._spawner, self._node_limits = state, spawner, node_limits
-        self._memories = RunMemories(node_limits)
+        self._run_limits = RunLimits(node_limits, processors)
         self._rules = job_rules.JobRules.read(state)
         self._identities = Identities(state, self._rules)
         self._numbers = itertools.count(1)
@@ -217,21 +225,21 @@ class Starter:
         if self.level is Isolation.NONE:
             return self._plain(command, output, lambda status, reason: on_end(status, reason, ""))
         of_node = partial(self._node_limits.ended_for_memory, command.nodes)
-        before, memory = of_node(), self._memories.make(command.memory)
+        before, own = of_node(), self._run_limits.make(command.memory, command.processors)
 
         def ended(status: int, reason: str) -> None:
             cause = ""
-            if status and memory.was_too_little():
+            if status and own.was_too_little():
                 reason, cause = reason or _ASKED, OUT_OF_MEMORY
-            elif status and not reason and (memory.ended() or of_node() > before):
+            elif status and not reason and (own.ended() or of_node() > before):
                 reason = _MEMORY.format(gib=self._node_limits.memory_on(command.nodes) / 2**30)
-            self._memories.release(memory)
+            self._run_limits.release(own)
             on_end(status, reason, cause)
 
         try:
-            return self._kept(command, output, ended, self.level, memory)
+            return self._kept(command, output, ended, self.level, own)
         except BaseException:
-            self._memories.release(memory)
+            self._run_limits.release(own)
             raise
 
     async def _try(self, level: Isolation, node: str) -> str:
@@ -271,11 +279,11 @@ class Starter:
         return Marked(mark, process)
 
     def _kept(
-        self, command: Command, output: int, on_end: OnEnd, level: Isolation, memory: RunMemory | None = None
+        self, command: Command, output: int, on_end: OnEnd, level: Isolation, own: RunGroups | None = None
     ) -> Body:
         who = self._identities.of(command.owner) if level is Isolation.OWN_USER else None
         door = self._door(who)
-        order = self._order(command, who, door, memory or RunMemory())
+        order = self._order(command, who, door, own or RunGroups())
         control, ours = os.pipe()
         result, theirs = os.pipe()
         try:
@@ -296,8 +304,8 @@ class Starter:
         self._spawner.adopt(pid, ending.gone)
         return body
 
-    def _order(self, command: Command, who: Identity | None, door: Path, memory: RunMemory) -> Order:
-        places = {node: self._place(node, command.owner, who, memory) for node in dict.fromkeys(command.nodes)}
+    def _order(self, command: Command, who: Identity | None, door: Path, groups: RunGroups) -> Order:
+        places = {node: self._place(node, command.owner, who, groups) for node in dict.fromkeys(command.nodes)}
         shaped = self._spawner.shaped
         variables = environment.of_run(self._state, self._spawner.mark(command.key), command.nodes[0], shaped=shaped)
         launcher = Path(DOOR) / node_launcher.LAUNCHER
@@ -333,7 +341,7 @@ class Starter:
         limits = self._rules.limits
         return replace(limits, processes=0) if who is None and self._node_limits.processes else limits
 
-    def _place(self, node: str, owner: str, who: Identity | None, memory: RunMemory) -> Place:
+    def _place(self, node: str, owner: str, who: Identity | None, of_run: RunGroups) -> Place:
         """A node with the owner's own scratch on it, and what the run may take of it."""
         namespaces, groups = self._spawner.place(node)
         own = self._state.node(node) / "of" / (str(who.uid) if who else owner.encode().hex() or "nobody")
@@ -341,7 +349,7 @@ class Starter:
             own.mkdir(mode=0o700, parents=True)
             if who is not None:
                 os.chown(own, who.uid, who.gid)
-        return Place(namespaces, memory.within(groups), (Shown(str(own), str(self._state.scratch), writable=True),))
+        return Place(namespaces, of_run.within(groups), (Shown(str(own), str(self._state.scratch), writable=True),))
 
     def _door(self, who: Identity | None) -> Path:
         folder = Path(tempfile.mkdtemp(prefix=f"{next(self._numbers)}-", dir=self._state.doors))

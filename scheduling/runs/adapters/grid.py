@@ -38,6 +38,7 @@ class GridClient(Protocol):
         job_dir: str = "",
         grace: float = GRACE,
         memory_per_rank: int | None = None,
+        cpus_per_rank: int = 1,
     ) -> str: ...
     def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]: ...
     def signal(self, id: str, signum: int) -> None: ...
@@ -57,7 +58,7 @@ class GridBackend:
     def submit(self, spec: RunSpec) -> str:
         """Hand the script to the Grid; the same key is started once only."""
         nodes, limit, owner = list(spec.nodes), spec.time_limit, spec.owner
-        more = (spec.job_dir, spec.grace, spec.memory_per_rank)
+        more = (spec.job_dir, spec.grace, spec.memory_per_rank, spec.cpus_per_rank)
         return self._grid.submit(spec.key, spec.script, nodes, spec.run_dir, limit, owner, *more)
 
     def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:

@@ -13,8 +13,9 @@ import pytest
 
 from gridportal.testbed import cgroups, launch, node_limits
 from gridportal.testbed.client import Grid
+from gridportal.testbed.node_processors import NO_PROCESSORS
 from gridportal.testbed.node_sizes import NodeSize
-from gridportal.testbed.run_memory import RunMemories
+from gridportal.testbed.run_groups import RunLimits
 from gridportal.testbed.sandbox.order import Limits
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import House, ended, eventually, need_namespaces
@@ -155,7 +156,7 @@ def test_the_group_of_a_run_lies_below_its_nodes(tmp_path: Path, version: int) -
         (node / "cgroup.subtree_control").touch()
         (node / "cgroup.procs").write_text("12\n")
     limits = node_limits.NodeLimits(memory_groups={"n1": node})
-    memory = RunMemories(limits).make({"n1": 3 * 2**20, "n2": 2**20})
+    memory = RunLimits(limits, NO_PROCESSORS).make({"n1": 3 * 2**20, "n2": 2**20}, {"n1": 1, "n2": 1})
     assert memory.within((tmp_path / "cpu", node)) == (tmp_path / "cpu", own)
     assert (own / limit).read_text() == str(3 * 2**20)
     assert cgroups.inner(node) == (node / "@rest" if version == 2 else node)
