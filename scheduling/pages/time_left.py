@@ -10,6 +10,7 @@ from scheduling.contracts.selectors.run_ends import rest_of_run
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.placing.core.expected_ends import EndSource
+from scheduling.runs.selectors import run_starts
 
 #: Seconds left up to which they are told in steps of so many: a figure that changes with every report says no more.
 _STEPS = ((120.0, 5), (1200.0, 30), (10800.0, 300))
@@ -70,15 +71,10 @@ def time_left(job: Job, contract: Contract | None, now: datetime) -> TimeLeft | 
     """None for a job that does not run, and where nothing at all is known. `contract`: of its newest run."""
     if job.state != JobState.RUNNING or job.started_at is None:
         return None
-    ends_at = _run_began(job, job.started_at) + timedelta(seconds=job.time_limit) if job.time_limit else None
+    began = run_starts([job.pk]).get(job.pk) if job.time_limit else None
+    ends_at = began + timedelta(seconds=job.time_limit or 0) if began else None
     rest = rest_of_run(job, contract, now)
     if rest is None:
         return TimeLeft(None, None, ends_at) if ends_at else None
     limit_in = max(0.0, (ends_at - now).total_seconds()) if ends_at else None
     return TimeLeft(rest.seconds, rest.by, ends_at, rest.late, limit_in)
-
-
-def _run_began(job: Job, started: datetime) -> datetime:
-    """Each run has the whole time limit from its own start; that of the job is the start of its first run."""
-    later = job.runs.filter(goes_on_from__isnull=False, started_at__isnull=False, ended_at=None).order_by("-number")
-    return later.values_list("started_at", flat=True).first() or started

@@ -15,6 +15,7 @@ from scheduling.jobs.project_models import Project
 from scheduling.projects.core.budget_state import BudgetState, OpenJob, worst_case
 from scheduling.projects.models import Budget
 from scheduling.projects.selectors import projects_of
+from scheduling.runs.selectors import run_starts
 from scheduling.usage.period_sums import node_time_of_projects
 
 _HOUR = 3600e6  # microseconds
@@ -56,9 +57,11 @@ def _state(budget: Budget, time: int, jobs: list[OpenJob]) -> BudgetState:
 def open_jobs(now: datetime) -> Mapping[int, list[OpenJob]]:
     """The jobs of each project that run or wait. Reads the jobs that are not over, which an index has."""
     found: dict[int, list[OpenJob]] = {}
-    rows = Job.objects.filter(ended_at=None, state__in=[state.value for state in ACTIVE]).order_by()
-    for project, nodes, limit, began in rows.values_list("project_id", "node_count", "time_limit", "started_at"):
+    jobs = Job.objects.filter(ended_at=None, state__in=[state.value for state in ACTIVE], project__isnull=False)
+    rows = list(jobs.order_by().values_list("pk", "project_id", "node_count", "time_limit"))
+    starts = run_starts([row[0] for row in rows])
+    for job, project, nodes, limit in rows:
         if project is not None:
-            ran = max(0.0, (now - began).total_seconds()) if began else 0.0
+            ran = max(0.0, (now - starts[job]).total_seconds()) if job in starts else 0.0
             found.setdefault(project, []).append(OpenJob(nodes, limit, ran))
     return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -41,6 +42,13 @@ def verbs(job: Job, run: Run | None) -> tuple[str, ...]:
 def last_run(job: Job) -> Run | None:
     """The newest run with its placement."""
     return job.runs.select_related("placement").order_by("-number").first()
+
+
+def run_starts(jobs: Collection[int]) -> dict[int, datetime]:
+    """When the run of each job began that goes on now; jobs without one are left out. Backends end a run by the time
+    limit of its job from this moment on: one that goes on elsewhere has the whole limit anew."""
+    rows = Run.objects.filter(job__in=jobs, started_at__isnull=False, ended_at=None).order_by("number")
+    return {job: began for job, began in rows.values_list("job_id", "started_at") if began}
 
 
 def run_of(job: Job, number: int) -> Run | None:

@@ -32,6 +32,7 @@ from scheduling.placing.core.expected_ends import EndsOf, EndSource, ExpectedEnd
 from scheduling.placing.core.room import FreeRoom, Ledger, NodeRoom, Size
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.rooms import free_room, holders, ledger, rooms_of
+from scheduling.runs.selectors import run_starts
 
 _MB = 2**20
 
@@ -157,12 +158,11 @@ def _lacks(facts: Mapping[str, Any], asked: ClusterOptions, reserved: bool | Non
 
 
 def ends_by_limits(jobs: Iterable[int]) -> dict[int, ExpectedEnd]:
-    """When jobs end at the latest; those without a time limit, or that do not run yet, are left out."""
-    rows = Job.objects.filter(pk__in=set(jobs), started_at__isnull=False, time_limit__gt=0)
+    """When the runs of jobs end at the latest; those without a time limit, or that do not run now, are left out."""
+    limits = dict(Job.objects.filter(pk__in=set(jobs), time_limit__gt=0).values_list("pk", "time_limit"))
     return {
-        pk: ExpectedEnd(began + timedelta(seconds=limit), EndSource.LIMIT)
-        for pk, began, limit in rows.values_list("pk", "started_at", "time_limit")
-        if began and limit
+        pk: ExpectedEnd(began + timedelta(seconds=limits[pk] or 0), EndSource.LIMIT)
+        for pk, began in run_starts(limits).items()
     }
 
 

@@ -25,6 +25,7 @@ from scheduling.placing.core.room import FreeRoom, Ledger, Size, Sized, uses
 from scheduling.placing.selectors.occupancy import too_little_room
 from scheduling.placing.selectors.rooms import held, rooms, shares_nodes
 from scheduling.placing.services.choosing import WaitsError
+from scheduling.runs.selectors import run_starts
 
 _SIZE = ("node_count", "ranks", "cpus_per_rank", "options")
 _NEEDS = ("nodes_open", "ranks_per_node", "memory_per_rank", "gres_per_rank")
@@ -140,10 +141,12 @@ class FreeNodes:
         self._names = list(known)
         self._ledger = Ledger(known, shares_nodes(cluster))
         self._ends: dict[int, float | None] = {}
-        for job, found, (began, limit) in held(cluster, "started_at", "time_limit"):
+        uses_of_jobs = list(held(cluster, "time_limit"))
+        starts = run_starts({job for job, _, _ in uses_of_jobs})
+        for job, found, (limit,) in uses_of_jobs:
             if here := {node: use for node, use in found.items() if node in known}:
                 self._ledger.take(job, here)
-                self._ends[job] = _end(began, limit, self._now)
+                self._ends[job] = _end(starts.get(job), limit, self._now)
         self._count()
 
     def _count(self) -> None:

@@ -25,6 +25,7 @@ def running(people, make_job):
     """A job that has run for 10 s."""
     job = make_job(people["user"], "running")
     Job.objects.filter(pk=job.pk).update(started_at=NOW - timedelta(seconds=10))
+    job.runs.update(started_at=NOW - timedelta(seconds=10))
     job.refresh_from_db()
     return job
 
