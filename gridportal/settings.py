@@ -100,6 +100,9 @@ TEMPLATES = [
             ],
             "builtins": [
                 "gridportal.web.templatetags.units",
+                "gridportal.web.templatetags.state_marks",
+                "gridportal.web.templatetags.job_times",
+                "gridportal.web.templatetags.page_links",
                 "gridportal.web.templatetags.unbroken_text",
                 "scheduling.templatetags.reasons",
                 "scheduling.templatetags.rank_filters",

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from gridportal.web.templatetags.units import running_seconds
+from gridportal.web.templatetags.job_times import running_seconds
 from scheduling.messages import message
 from scheduling.pages.job_list import JobList
 from scheduling.placing.core.room import Size

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from gridportal.web.sorting import ColumnSort, by_column
-from gridportal.web.templatetags.units import running_seconds, seconds_until_now
+from gridportal.web.templatetags.job_times import running_seconds, seconds_until_now
 from scheduling.jobs.core.states import JobState
 
 

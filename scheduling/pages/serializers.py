@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 from rest_framework import serializers
 
 from gridportal.base.reasons import Reason
-from gridportal.web.templatetags.units import ran
+from gridportal.web.templatetags.job_times import ran
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.job_spec import COLUMNS

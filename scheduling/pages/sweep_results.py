@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from gridportal.accounts.models import User
-from gridportal.web.templatetags.units import ran, sig
+from gridportal.web.templatetags.job_times import ran
+from gridportal.web.templatetags.units import sig
 from scheduling.jobs.core.parameters import Value
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.core.sweep import RANKS, point_text

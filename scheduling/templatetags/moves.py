@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from gridportal.base.rates import figure_text
 from gridportal.base.reasons import Code
-from gridportal.web.templatetags.units import state
+from gridportal.web.templatetags.state_marks import state
 from scheduling.checkpoints import selectors
 from scheduling.checkpoints.models import RestartFile
 from scheduling.checkpoints.selectors import MoveStory, PhaseSeconds, RestartPoint

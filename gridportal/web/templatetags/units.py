@@ -1,16 +1,12 @@
-"""Numbers, times and states as people read them; one place for all pages."""
+"""Numbers and times as people read them; one place for all pages."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 from django import template
-from django.http import QueryDict
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -21,49 +17,6 @@ register = template.Library()
 
 NOTHING = "—"
 _ABSURD = 1e11  # seconds, more than 3,000 years
-# State, mark and tone: never colour alone.
-STATE_MARKS: Mapping[str, tuple[str, str]] = {
-    "queued": ("○", "wait"),
-    "placing": ("◔", "wait"),
-    "waiting": ("◷", "risk"),
-    "trial": ("◒", "wait"),
-    "choice": ("◷", "risk"),
-    "starting": ("◑", "wait"),
-    "running": ("●", "good"),
-    "moving": ("◐", "wait"),
-    "cancelling": ("◌", "risk"),
-    "succeeded": ("✓", "good"),
-    "failed": ("✕", "bad"),
-    "cancelled": ("■", "wait"),
-    "stopping": ("◌", "risk"),
-    "stopped": ("■", "wait"),
-    "done": ("✓", "good"),
-    "prepared": ("○", "wait"),
-    "submitted": ("◷", "wait"),
-    "held": ("❚❚", "risk"),
-    "requeued": ("◷", "risk"),
-    "recalling": ("◌", "wait"),
-    "missing": ("▲", "risk"),
-    "recalled": ("↩", "wait"),
-    "checkpointed": ("◆", "good"),
-    "halting": ("◌", "wait"),
-    "asked": ("○", "wait"),
-    "reading": ("◑", "wait"),
-    "moved": ("✓", "good"),
-    "refused": ("■", "risk"),
-    "not stopped": ("▲", "risk"),
-    "started anew": ("▲", "risk"),
-    "ended": ("✓", "good"),
-    "proposed": ("▲", "risk"),
-    "approved": ("✓", "good"),
-    "overridden": ("✎", "good"),
-    "expired": ("◷", "wait"),
-    "declined": ("–", "wait"),
-    "observed": ("◉", "wait"),
-    "verified": ("✓", "good"),
-    "answered": ("✓", "good"),
-    "unmatched": ("–", "risk"),
-}
 
 
 @register.filter
@@ -198,48 +151,6 @@ def sig(value: Any) -> str:
 
 
 @register.filter
-def job_name(job: Any) -> str:
-    """What a person called a job, else what it runs: `NAS CG class W`."""
-    size = job.parameters.get("class") if isinstance(job.parameters, dict) else None
-    return job.name or f"{job.application.name}{f' class {size}' if size else ''}"
-
-
-@register.filter
-def ran(job: Any) -> float | None:
-    """For how long a job's program was there, in seconds, starting and ending included; None while it is not over. Of
-    all its runs, where the query has added them up (`all_runs`); else of the last one."""
-    return running_seconds(job.started_at, job.ended_at, getattr(job, "all_runs", None), job.state)
-
-
-def running_seconds(
-    started: datetime | None, ended: datetime | None, all_runs: timedelta | None, state: str
-) -> float | None:
-    """The same of what a row has: `all_runs`: how long all runs lasted together, None where nobody added them up.
-    A stopped job is not over, but none of its runs goes on."""
-    if state == "stopped" and all_runs is not None:
-        return all_runs.total_seconds()
-    if started is None or ended is None:
-        return None
-    return (all_runs or ended - started).total_seconds()
-
-
-@register.filter
-def runs_for(job: Any) -> float | None:
-    """For how long a job that runs did so until now, in seconds, with its earlier runs; None where it does not run.
-    Its own start is that of its first run, so where earlier runs were added up (`all_runs`) the query says when this
-    one began, too (`run_began`)."""
-    if job.started_at is None or job.ended_at is not None or job.state != "running":
-        return None
-    return seconds_until_now(job.started_at, getattr(job, "all_runs", None), getattr(job, "run_began", None))
-
-
-def seconds_until_now(started: datetime, all_runs: timedelta | None, run_began: datetime | None) -> float:
-    """The same of what a row has."""
-    before = all_runs or timedelta()
-    return max(0.0, (before + (timezone.now() - (run_began or started))).total_seconds())
-
-
-@register.filter
 def spaced(value: str) -> str:
     """`conj_grad` as `conj grad`."""
     return str(value).replace("_", " ")
@@ -284,37 +195,6 @@ def moment(value: datetime | None) -> SafeString | str:
 
 
 @register.filter
-def state(value: str, label: str = "") -> SafeString:
-    """The state of a job or of a run: its mark, its word or other words for it, its tone."""
-    mark, tone = STATE_MARKS.get(value, ("?", "wait"))
-    shown = label or value
-    return format_html('<span class="state {}"><span aria-hidden="true">{}</span> {}</span>', tone, mark, shown)
-
-
-@register.filter
-def tone(value: str) -> str:
-    """good, wait, risk or bad for the state of a job or of a run."""
-    return STATE_MARKS.get(value, ("?", "wait"))[1]
-
-
-@register.filter
-def ramp(share: float | None) -> str:
-    """The step 0..4 of the ramp for the share of a path that is available; `-none` when unknown."""
-    return "-none" if share is None else str(step_of(share))
-
-
-def step_of(share: float) -> int:
-    """The step 0..4 of a share, by the whole percent that is shown for it: what reads 60 % is not below 60 %."""
-    return min(4, max(0, round(share * 100) // 20))
-
-
-@register.filter
-def percent_css(share: float | None) -> str:
-    """A fraction 0..1 as a width of a style."""
-    return f"{100 * min(1.0, max(0.0, share or 0.0)):.1f}%"
-
-
-@register.filter
 def milli(value: float | None) -> str:
     """Seconds as a plain number of milliseconds; what is under a hundredth keeps one figure, as 0.00 says nothing."""
     if value is None:
@@ -327,71 +207,3 @@ def milli(value: float | None) -> str:
 def add_half(value: float) -> float:
     """The base line of a text whose middle is at `value`."""
     return round(value + 4.5, 1)
-
-
-@register.simple_tag
-def share_mark(bandwidth: float | None, capacity: float) -> SafeString | str:
-    """The share of the peak as a bar in the colour of its step, with the figure."""
-    if bandwidth is None:
-        return NOTHING
-    share = min(1.0, bandwidth / capacity)
-    return format_html(
-        '<span class="share" aria-hidden="true"><i class="b{}" style="width:{}"></i></span> {}',
-        ramp(share),
-        percent_css(share),
-        percent(share),
-    )
-
-
-@register.simple_tag
-def holder(held: Mapping[str, int], node: str) -> SafeString | str:
-    """Which job holds a node, as a link."""
-    job = held.get(node)
-    return NOTHING if job is None else format_html('<a href="{}">job {}</a>', reverse("job", args=[job]), job)
-
-
-@register.simple_tag(takes_context=True)
-def address(context: Any, **changes: Any) -> str:
-    """This page's query with some values changed; an empty value drops the name."""
-    query: QueryDict = context["request"].GET.copy()
-    for name, value in changes.items():
-        query.pop(name, None)
-        if value not in (None, ""):
-            query[name] = str(value)
-    return "?" + urlencode([(name, item) for name, items in query.lists() for item in items if item])
-
-
-@register.simple_tag(takes_context=True)
-def time_range(context: Any) -> str:
-    """The range of time of this page's query, for a link to another page that has one; empty where there is none."""
-    query: QueryDict = context["request"].GET
-    found = [(name, query[name]) for name in ("since", "start", "until") if query.get(name)]
-    return f"?{urlencode(found)}" if found else ""
-
-
-@register.inclusion_tag("partials/sort_head.html", takes_context=True)
-def sort_head(
-    context: Any, name: str, label: str, css: str = "", by: str = "sort", pages: str = "page", hint: str = ""
-) -> dict[str, Any]:
-    """A table head that sorts: ascending, then descending. The page's `sort` says which is on; its `unsorted` has the
-    columns of a list that is too long for their sort, each with the most rows that can be sorted so.
-
-    `by`, `pages`: what the sort and the pages are called in the address; another table than the page's first has its
-    own, and stands at `#pages`. A table of the page that has no sort is included with `plain_heads`.
-    """
-    now = context.get(by, "")
-    following = f"-{name}" if now == name else name
-    direction = {name: "ascending", f"-{name}": "descending"}.get(now, "")
-    href = address(context, **{by: following, pages: ""}) + ("" if pages == "page" else f"#{pages}")
-    most = context.get("unsorted", {}).get(name, 0)
-    href = "" if most or context.get("plain_heads") else href
-    label = label.replace(", s", ",\N{NO-BREAK SPACE}s")
-    return {
-        "label": label,
-        "css": css,
-        "href": href,
-        "direction": direction,
-        "id": f"{by}-{name}",
-        "most": most,
-        "hint": hint,
-    }

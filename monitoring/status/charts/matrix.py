@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gridportal.web.templatetags.units import mbit_text, step_of
+from gridportal.web.templatetags.state_marks import step_of
+from gridportal.web.templatetags.units import mbit_text
 
 MOST_NODES = 120
 MOST_WRITTEN = 20

@@ -9,7 +9,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 from gridportal.base.rank_places import ranks_of
-from gridportal.web.templatetags.units import mbit_text, step_of
+from gridportal.web.templatetags.state_marks import step_of
+from gridportal.web.templatetags.units import mbit_text
 from monitoring.status.charts.layout import Places, circle, radial
 
 MOST_NODES = 2500

@@ -20,7 +20,7 @@ from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.services import Subject, audit
 from gridportal.web.result_messages import add_result
 from gridportal.web.sorting import sorted_by
-from gridportal.web.templatetags.units import step_of
+from gridportal.web.templatetags.state_marks import step_of
 from monitoring import tasks
 from monitoring.clusters import selectors
 from monitoring.clusters.models import Cluster

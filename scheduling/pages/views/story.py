@@ -16,7 +16,7 @@ from gridportal.accounts.list_pages import LISTS
 from gridportal.accounts.models import User
 from gridportal.base import rank_places
 from gridportal.base.reasons import NOTHING, Code
-from gridportal.web.templatetags.units import ran
+from gridportal.web.templatetags.job_times import ran
 from monitoring.clusters import selectors as clusters_selectors
 from scheduling.checkpoints.selectors import move_story
 from scheduling.checkpoints.services import requesting

@@ -20,7 +20,7 @@ from django.utils import timezone
 from gridportal.accounts.models import AuditEvent
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.runtime.progress_events import Phase
-from gridportal.web.templatetags.units import ramp
+from gridportal.web.templatetags.state_marks import ramp
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.core.samples import Sample
 from monitoring.telemetry.services import readings

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from gridportal.base.reasons import text_reason
 from gridportal.runtime.progress_events import Phase
-from gridportal.web.templatetags.units import STATE_MARKS
+from gridportal.web.templatetags.state_marks import STATE_MARKS
 from scheduling.jobs.models import Job
 from scheduling.pages.views.pages import RUN_STATES
 from scheduling.placing.models import Placement
