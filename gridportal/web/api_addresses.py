@@ -68,6 +68,7 @@ class Index(APIView):
             "match_requests": "api-match-request-list",
             "saved_requests": "api-saved-request-list",
             "migrations": "api-migration-list",
+            "moves_without_decision": "api-migration-without-decision",
             "projects": "api-project-list",
             "budgets": "api-budget-list",
             "notices": "api-notices",

@@ -14,11 +14,14 @@ _UNUSABLE = {
     "empty": "It is empty.",
     "cut off": "It has less than half of the one before: it was cut off while it was written.",
 }
+#: The stages of a weighing, as what failed is named.
+_STAGES = {"waiting": "Beginning to weigh it", "choosing": "Choosing other nodes", "predicting": "Predicting the move"}
 plain(
     {
         Code.PUT_BACK_MEANWHILE: "Its cluster put it back into the queue before it had stopped; it is not asked again.",
         Code.ENDED_MEANWHILE: "The program came to its end before it stopped.",
         Code.NOBODY_DECIDED: "Nobody decided in time, so the job stays where it is.",
+        Code.MOVE_RECORD_GONE: "Nothing is kept any more of the move that it asked for.",
         Code.RUN_IS_OVER: "The run that it would have moved does not run any more.",
     }
 )
@@ -177,6 +180,11 @@ def _(nodes: Sequence[str]) -> str:
 @says(Code.MOVE_LOST)
 def _(times: int) -> str:
     return f"The worker that moved it was lost {times} times."
+
+
+@says(Code.WEIGHING_FAILED)
+def _(stage: str, why: Reason) -> str:
+    return f"{_STAGES.get(stage, stage)} failed. {message(why)}"
 
 
 @says(Code.WEIGHING_LOST)

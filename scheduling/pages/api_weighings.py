@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -29,12 +31,18 @@ class WeighingSerializer(serializers.ModelSerializer[WeighingRequest]):
     asked_by = serializers.CharField(source="asked_by.username", default=None, allow_null=True)
     progress = serializers.SerializerMethodField(help_text="The same as a sentence.")
     problem = serializers.SerializerMethodField(help_text="Why it was not weighed, or empty.")
+    problem_code = serializers.CharField(
+        source="problem.code.value",
+        read_only=True,
+        help_text="The same as a code, which never changes.",
+    )
+    problem_facts = serializers.SerializerMethodField(help_text="What that code is about: which stage failed, and why.")
 
     class Meta:
         model = WeighingRequest
         fields = (
             *("id", "address", "job", "asked_by", "asked_at", "stage", "done", "total", "progress"),
-            *("ended_at", "decision", "problem"),
+            *("ended_at", "decision", "problem", "problem_code", "problem_facts"),
         )
         read_only_fields = fields
 
@@ -49,6 +57,11 @@ class WeighingSerializer(serializers.ModelSerializer[WeighingRequest]):
     def get_problem(self, row: WeighingRequest) -> str:
         """The sentence."""
         return message(row.problem)
+
+    def get_problem_facts(self, row: WeighingRequest) -> dict[str, Any]:
+        """By their names."""
+        facts: dict[str, Any] = row.problem.document()["facts"]
+        return facts
 
 
 class ProposeMove(APIView):

@@ -19,6 +19,8 @@ from scheduling.reports.use_cells import counted
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.hindsight import Hindsight, MovesSum
 from scheduling.rescheduling.decision_messages import moved_summary
+from scheduling.rescheduling.other_moves import KindCount, other_moves_between
+from scheduling.rescheduling.place_messages import KINDS
 from scheduling.usage import ranges
 from scheduling.usage.core.prediction_quality import KEPT
 from scheduling.usage.predictions import prediction_qualities
@@ -63,7 +65,28 @@ def slowdown_sections(person: User, span: Range) -> list[Section]:
 def move_sections(person: User, span: Range) -> list[Section]:
     """Moves, gains, overrides, and how they ended."""
     found, then = ranges.moves_report(span), ranges.moves_report(span.before)
-    return [compared(_move_figures(found), _move_figures(then), span.before), _moves(found)]
+    others, before = (other_moves_between(each.begin, each.until) for each in (span, span.before))
+    now, past = [*_move_figures(found), _other_figure(others)], [*_move_figures(then), _other_figure(before)]
+    return [compared(now, past, span.before), _moves(found), *([_others(others)] if others else [])]
+
+
+def _other_figure(others: Sequence[KindCount]) -> Figure:
+    return Figure("Moves without a decision", sum(each.number for each in others))
+
+
+def _others(others: Sequence[KindCount]) -> Section:
+    heads = (
+        *(
+            Head("kind", "What it was"),
+            Head("count", "Number", Cell.NUMBER),
+            Head("ended_well", "Ended well", Cell.NUMBER),
+        ),
+        Head("cost_s", "Mean cost", Cell.SECONDS),
+    )
+    values = [(KINDS[each.kind], each.number, each.went_well, each.cost) for each in others]
+    moves = counted(sum(each.number for each in others), "move")
+    finding = f"{moves} had no decision: nothing was predicted. They count where moves are not to come too often."
+    return Section("others", "Moves without a decision", finding, heads, tuple(values))
 
 
 def _link_figures(found: list[LinkUse]) -> list[Figure]:

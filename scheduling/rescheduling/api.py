@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -20,10 +21,15 @@ from gridportal.web.api_errors import WordedSerializer, valid_data
 from scheduling.jobs.core.explanation import Explanation, NodeReason, ReasonCount
 from scheduling.messages import message
 from scheduling.rescheduling import decision_messages, selectors
+from scheduling.rescheduling.core.move_kinds import MoveKind
 from scheduling.rescheduling.core.move_progress import MoveStage, StageProgress, StageState
 from scheduling.rescheduling.difference_messages import what_differs
 from scheduling.rescheduling.models import DecisionEvent, MoveDecision
+from scheduling.rescheduling.other_moves import OtherMove, other_moves
 from scheduling.rescheduling.services import deciding
+
+#: So many of the newest moves without a decision are told of; the CSV has all.
+_MOST_OTHERS = 1000
 
 
 class DecisionEventSerializer(serializers.ModelSerializer[DecisionEvent]):
@@ -42,10 +48,15 @@ class DecisionEventSerializer(serializers.ModelSerializer[DecisionEvent]):
 
 
 class DecisionSerializer(serializers.ModelSerializer[MoveDecision]):
-    """A decision on a move: seconds, shares, nodes rank by rank; `finding` in words."""
+    """A decision on a move: seconds, shares, nodes rank by rank; `finding` in words: what failed, where it failed, else
+    what the weighing found."""
 
     finding = serializers.SerializerMethodField()
     reason = serializers.SerializerMethodField()
+    reason_code = serializers.SerializerMethodField(
+        help_text="The same as a code, which never changes; none: a person decided, or nothing is to say."
+    )
+    reason_facts = serializers.SerializerMethodField(help_text="What that code is about.")
     missed = serializers.SerializerMethodField()
 
     class Meta:
@@ -54,18 +65,26 @@ class DecisionSerializer(serializers.ModelSerializer[MoveDecision]):
             *("id", "job", "cluster", "run_number", "mode", "policy", "state", "state_since", "verdict"),
             *("verdict_until", "nodes_now", "nodes", "complete", "ret_current", "ret_new", "cost", "cost_kind"),
             *("costs", "gain", "threshold", "average", "measured_at", "created_at", "expires_at", "by", "why"),
-            *("reason", "groups", "continuation", "outcome", "missed", "finding"),
+            *("reason", "reason_code", "reason_facts", "groups", "continuation", "outcome", "missed", "finding"),
         )
         read_only_fields = fields
 
     def get_finding(self, row: MoveDecision) -> str:
         """The sentence of its page."""
-        return decision_messages.finding(row)
+        return decision_messages.failure(row) or decision_messages.finding(row)
 
     def get_reason(self, row: MoveDecision) -> str:
         """Why it is in its state, as the portal found: why it expired or failed; empty where a person decided."""
-        steps = list(row.events.all())
-        return message(steps[-1].reason) if steps else ""
+        return message(decision_messages.last_reason(row))
+
+    def get_reason_code(self, row: MoveDecision) -> str:
+        """The code of that."""
+        return decision_messages.last_reason(row).code.value
+
+    def get_reason_facts(self, row: MoveDecision) -> dict[str, Any]:
+        """Its facts by their names."""
+        facts: dict[str, Any] = decision_messages.last_reason(row).document()["facts"]
+        return facts
 
     def get_missed(self, row: MoveDecision) -> float | None:
         """The share of its time that moving would have saved a job that stayed and has ended well, else null."""
@@ -136,6 +155,30 @@ class DecisionDetailSerializer(DecisionSerializer):
         return [StageSerializer(each).data for each in selectors.progress_of(row, timezone.now())]
 
 
+class OtherMoveSerializer(serializers.Serializer[OtherMove]):
+    """A move that no decision asked for; `kind` says what it was. times: how often a cluster started it again;
+    total: seconds from the request until its program computed again, null where nobody measured them."""
+
+    kind = serializers.ChoiceField(choices=[each.value for each in MoveKind if each is not MoveKind.DECISION])
+    job = serializers.IntegerField(source="job.pk")
+    cluster = serializers.CharField(source="job.cluster")
+    state = serializers.CharField()
+    nodes_now = serializers.ListField(child=serializers.CharField())
+    nodes = serializers.ListField(child=serializers.CharField())
+    by = serializers.CharField()
+    why = serializers.CharField()
+    reason = serializers.SerializerMethodField()
+    reason_code = serializers.CharField(source="reason.code.value")
+    asked_at = serializers.DateTimeField()
+    settled_at = serializers.DateTimeField(source="settled")
+    total = serializers.FloatField(allow_null=True)
+    times = serializers.IntegerField()
+
+    def get_reason(self, move: OtherMove) -> str:
+        """Why it ended so, in words; empty for none."""
+        return message(move.reason)
+
+
 class ReasonSerializer(WordedSerializer):
     """Why, for whoever looks at it later."""
 
@@ -170,6 +213,16 @@ class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         if self.action == "list":
             rows = rows.prefetch_related("events")
         return rows if user.has_perm("scheduling.view_moves") else rows.filter(Q(job__owner=user))
+
+    @extend_schema(responses=OtherMoveSerializer(many=True))
+    @action(detail=False, url_path="without-decision", url_name="without-decision")
+    def without_decision(self, request: Request) -> Response:
+        """Moves that no decision asked for, the newest first: direct ones, and what clusters put back. They count when
+        it is weighed whether a job or its nodes were moved a short while ago."""
+        user = caller(request)
+        owner = None if user.has_perm("scheduling.view_moves") else user.pk
+        page: Any = self.paginate_queryset(list(islice(other_moves(owner), _MOST_OTHERS)))
+        return self.get_paginated_response(OtherMoveSerializer(page, many=True).data)
 
     @extend_schema(responses=DecisionDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gridportal.base.name_lists import either, listed
 from gridportal.base.rank_places import in_short
+from gridportal.base.reasons import NOTHING, Reason
 from gridportal.web.templatetags.units import duration
 from scheduling.jobs.core.units import share_text
 from scheduling.messages import message
@@ -132,8 +133,14 @@ def failure(decision: MoveDecision) -> str:
     """That its move failed, and why; empty for all others."""
     if decision.state != DecisionState.FAILED:
         return ""
-    last = list(decision.events.all())[-1:]
-    return " ".join(["The move failed.", *(message(each.reason) for each in last if each.reason)])
+    why = last_reason(decision)
+    return f"The move failed. {message(why)}" if why else "The move failed."
+
+
+def last_reason(decision: MoveDecision) -> Reason:
+    """Why it is in its state, as the portal found; none where a person decided, or nothing is kept."""
+    steps = list(decision.events.all()) if decision.pk else []
+    return steps[-1].reason if steps else NOTHING
 
 
 def finding(decision: MoveDecision) -> str:

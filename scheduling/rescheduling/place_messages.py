@@ -1,10 +1,11 @@
-"""What both node sets of a decision are called: before its move, while it is under way, and after it."""
+"""What both node sets of a decision are called, before and after its move, and what moves of each kind are called."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from scheduling.rescheduling.core.decision_states import DECISION_LIFE, DecisionState
+from scheduling.rescheduling.core.move_kinds import MoveKind
 from scheduling.rescheduling.core.weighing import Verdict
 from scheduling.rescheduling.models import MoveDecision
 
@@ -16,6 +17,13 @@ _TARGETS: Mapping[str, str] = {
     DecisionState.MOVED: "Went to",
     DecisionState.VERIFIED: "Went to",
     DecisionState.FAILED: "Should have gone to",
+}
+#: What a move was, in lists.
+KINDS: Mapping[MoveKind, str] = {
+    MoveKind.DECISION: "by a decision",
+    MoveKind.DIRECT: "moved at once",
+    MoveKind.WENT_BACK: "did not start there, went back",
+    MoveKind.REQUEUE: "put back into the queue by its cluster",
 }
 
 

@@ -84,7 +84,7 @@ def _stop(decision: MoveDecision, by: User | str, why: str) -> Continuation:
 def _follow(decision: MoveDecision) -> bool:
     continuation = decision.continuation
     if continuation is None:
-        return advance(decision, DecisionState.FAILED)
+        return advance(decision, DecisionState.FAILED, event={"reason": Reason.of(Code.MOVE_RECORD_GONE)})
     if not CONTINUATION_LIFE.is_final(continuation.state):
         return False
     if continuation.state == ContinuationState.MOVED and not continuation.back:

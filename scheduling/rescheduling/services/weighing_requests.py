@@ -91,7 +91,9 @@ def _answer(row: WeighingRequest, watch: Watcher) -> bool:
     except ConflictError as error:
         return _end(row, decision=selectors.open_decision(row.job), problem=text_reason(str(error)))
     except GridPortalError as error:
-        return _end(row, problem=text_reason(str(error)))
+        row.refresh_from_db(fields=["stage"])
+        why = text_reason(str(error))
+        return _end(row, problem=Reason.of(Code.WEIGHING_FAILED, stage=str(row.stage), why=why))
     return True
 
 

@@ -3,8 +3,10 @@ see those of all jobs sees those of the own ones."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
@@ -29,11 +31,13 @@ from gridportal.web.result_messages import add_result
 from gridportal.web.sorting import ColumnSort, SortedList, by_column
 from scheduling.rescheduling import decision_messages, selectors
 from scheduling.rescheduling.charts import calibration
+from scheduling.rescheduling.core.move_kinds import MoveKind
 from scheduling.rescheduling.forms import PolicyForm
 from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
+from scheduling.rescheduling.other_moves import OtherMove, other_moves
+from scheduling.rescheduling.place_messages import KINDS
 from scheduling.rescheduling.services import policies
 from scheduling.rescheduling.views.decision_story import decision_summary
-from scheduling.runs.continuation_models import Continuation
 
 PER_PAGE = 50
 _MOST_VERIFIED = 500
@@ -64,7 +68,7 @@ _OWN_TABS = 3
 COLUMNS = (
     *("decision", "job", "application", "cluster", "mode", "state", "verdict", "by", "reason", "created"),
     *("nodes_now", "nodes", "ret_current", "ret_new", "cost", "cost_kind", "gain", "threshold"),
-    *("real_gain", "real_saved", "would_have_gained"),
+    *("real_gain", "real_saved", "would_have_gained", "kind"),
 )
 
 
@@ -94,9 +98,12 @@ def migrations(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def migrations_csv(request: HttpRequest) -> StreamingHttpResponse:
-    """All decisions, the newest first."""
+    """All decisions and all moves that none asked for, the newest first."""
     rows = _seen(request, MoveDecision.objects.select_related("job__application").order_by("-pk"))
-    return csv_response("migrations.csv", COLUMNS, (_line(each) for each in rows.iterator(chunk_size=500)))
+    decisions = ((each.created_at, _line(each)) for each in rows.iterator(chunk_size=500))
+    others = ((each.settled, _other_line(each)) for each in other_moves(_owner(request)))
+    lines = heapq.merge(decisions, others, key=lambda dated: dated[0], reverse=True)
+    return csv_response("migrations.csv", COLUMNS, (line for _, line in lines))
 
 
 @require_POST
@@ -180,11 +187,14 @@ def _summary(request: HttpRequest, show: str) -> str:
     return decision_messages.moved_summary(selectors.moves_sum()) if show == "moved" and _sees_all(request) else ""
 
 
-def _by_hand(request: HttpRequest) -> list[Continuation]:
-    """The newest moves that somebody asked for without a decision."""
-    rows = selectors.moves_by_hand() if _sees_all(request) else selectors.moves_by_hand(caller(request).pk)
-    related = ("job__application", "source__placement", "placement")
-    return list(rows.select_related(*related)[:PER_PAGE])
+def _by_hand(request: HttpRequest) -> list[tuple[OtherMove, str]]:
+    """The newest moves that no decision asked for, and what each was."""
+    return [(each, KINDS[each.kind]) for each in islice(other_moves(_owner(request)), PER_PAGE)]
+
+
+def _owner(request: HttpRequest) -> int | None:
+    """Of whose jobs this person may see moves; None: of all."""
+    return None if _sees_all(request) else caller(request).pk
 
 
 def _sees_all(request: HttpRequest) -> bool:
@@ -201,4 +211,11 @@ def _line(each: MoveDecision) -> list[Any]:
     decided = [each.by, each.why, each.created_at.isoformat(), " ".join(each.nodes_now), " ".join(each.nodes)]
     figures = [each.ret_current, each.ret_new, each.cost, each.cost_kind, each.gain, each.threshold]
     cells = [*about, *decided, *figures, each.outcome.get("gain"), each.outcome.get("saved"), selectors.missed(each)]
-    return [plain_cell(cell) for cell in cells]
+    return [plain_cell(cell) for cell in (*cells, MoveKind.DECISION.value)]
+
+
+def _other_line(each: OtherMove) -> list[Any]:
+    job, unknown = each.job, [None] * 9
+    about = ["", job.pk, job.application.slug, job.cluster, "", each.state, ""]
+    asked = [each.by, each.why, each.asked_at.isoformat(), " ".join(each.nodes_now), " ".join(each.nodes)]
+    return [plain_cell(cell) for cell in (*about, *asked, *unknown, each.kind.value)]

@@ -35,6 +35,7 @@ FACTS: dict[str, Any] = {
     "holders": [12, 13],
     "more": 2,
     "why": text_reason("so it is"),
+    "stage": "choosing",
     "min_bandwidth": 9e8,
     "min_cpu": 0.5,
     "nodes": ["n1", "n2"],

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from gridportal.accounts.audit_text import action_text
 from gridportal.accounts.models import AuditEvent
-from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.errors import ConflictError, ImpossibleError, InputError
 from gridportal.base.reasons import Code
 from scheduling import tasks
 from scheduling.rescheduling.commands import move_commands
@@ -151,6 +151,21 @@ def test_a_weighing_that_kills_its_workers_ends_and_says_so(slow_job: Slow, peop
     tasks.reschedule()
     asked.refresh_from_db()
     assert (asked.problem.code, asked.is_open, asked.decision) == (Code.WEIGHING_LOST, False, None)
+
+
+def test_a_weighing_that_fails_names_the_stage_and_why(slow_job: Slow, people: Any, client_as: Any) -> None:
+    asked = weighing_requests.ask(people["user"], slow_job(seconds=10.0))
+    with patch.object(weighing_jobs, "weighed", fails_while_predicting):
+        assert weighing_requests.answer(asked.pk)
+    told = client_as("user").get(f"/api/weighings/{asked.pk}").json()
+    assert (told["problem_code"], told["problem_facts"]["stage"]) == ("weighing_failed", "predicting")
+    assert told["problem"] == "Predicting the move failed. No model can be read."
+    assert told["decision"] is None
+
+
+def fails_while_predicting(run: Any, mode: Any, planned: Any = (), watch: Any = None) -> Any:
+    watch(WeighingStage.PREDICTING, 0, 1)
+    raise ImpossibleError("No model can be read.")
 
 
 def test_what_became_impossible_meanwhile_is_said(
