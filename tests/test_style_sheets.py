@@ -8,6 +8,7 @@ from pathlib import Path
 
 import drf_spectacular_sidecar
 import pytest
+from django.contrib import admin
 
 from scheduling.jobs.core.states import JobState
 from scheduling.pages.charts.timeline import CHOICE
@@ -21,12 +22,15 @@ FOREIGN = {"modebar", "modebar-btn", "textpoint", "annotation-text"}
 #: Those of Swagger UI, which one sheet restyles.
 SWAGGER = Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"
 
+#: Django's administration, which another restyles.
+ADMIN = Path(admin.__file__).parent
+
 #: Classes with a part that templates fill in: the state of a job or its wait for a choice, a step of the ramp.
 FILLED = {f"t-{state}" for state in (*JobState, CHOICE)} | {f"{letter}{step}" for letter in "be" for step in range(5)}
 FILLED |= {"e-none"}
 
 #: Filters that give a tone or a state as a class.
-TONES = ROOT / "gridportal/web/templatetags/units.py"
+TONES = ROOT / "gridportal/web/templatetags/state_marks.py"
 
 
 def names(sheet: Path) -> set[str]:
@@ -51,8 +55,11 @@ def named() -> set[str]:
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
 def test_every_class_and_id_of_a_style_sheet_is_on_some_page(sheet: Path) -> None:
-    texts = [(SWAGGER / name).read_text() for name in ("swagger-ui.css", "swagger-ui-bundle.js")]
-    library = " ".join(texts) if sheet.name == "api_docs.css" else ""
+    texts = {
+        "api_docs.css": [SWAGGER / "swagger-ui.css", SWAGGER / "swagger-ui-bundle.js"],
+        "admin.css": [ADMIN / "static/admin/css/base.css", ADMIN / "templates/admin/base.html"],
+    }
+    library = " ".join(path.read_text() for path in texts.get(sheet.name, []))
     assert {name for name in names(sheet) - named() if name not in library} == set()
 
 
@@ -66,10 +73,12 @@ def test_every_token_is_used() -> None:
     assert {token for token in declared - used if token.rstrip("0123456789") not in families} == set()
 
 
-def test_the_page_loads_every_style_sheet_once() -> None:
-    pages = [ROOT / "templates/partials/styles.html", ROOT / "templates/api_docs.html"]
-    loaded = [name for page in pages for name in re.findall(r"css/(\w+\.css)", page.read_text())]
-    assert sorted(loaded) == [sheet.name for sheet in SHEETS]
+def test_each_page_loads_a_style_sheet_once() -> None:
+    pages = ("partials/styles.html", "api_docs.html", "admin/base_site.html")
+    texts = [(ROOT / "templates" / page).read_text() for page in pages]
+    loaded = [re.findall(r"css/(\w+\.css)", text) for text in texts]
+    assert [sorted(names) for names in loaded] == [sorted(set(names)) for names in loaded]
+    assert {name for names in loaded for name in names} == {sheet.name for sheet in SHEETS}
 
 
 @pytest.mark.parametrize("theme", [":root", ':root[data-theme="dark"]'])

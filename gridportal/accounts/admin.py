@@ -53,6 +53,7 @@ class PersonAdmin(_PeopleAdmin):
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     readonly_fields = ("last_login", "date_joined")
+    filter_horizontal = ()  # a plain choice of several: Django's two boxes have parts that screen readers cannot name
     form = ShownPersonForm
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
