@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -12,6 +11,7 @@ from gridportal.base.rank_places import ranks_of
 from gridportal.web.templatetags.state_marks import step_of
 from gridportal.web.templatetags.units import mbit_text
 from monitoring.status.charts.layout import Places, circle, radial
+from monitoring.status.charts.name_places import name_places, room_for_names
 
 MOST_NODES = 2500
 MOST_LINES = 6000
@@ -25,7 +25,9 @@ FAINT, PAIR_WIDTH = 0.3, 3.0
 #: Peaks from here on, in bit/s, are compared as they are shown; rounded to 0.1 Mbit/s lower ones would say nothing.
 _ROUNDED_FROM = 1e6
 #: So many ranks are named on a node.
-MOST_RANKS = 6
+MOST_RANKS = 4
+#: Of more nodes the names would cover each other.
+_MOST_NAMED = 120
 SIGNS = {"compute": "circle", "network": "square"}
 
 
@@ -157,14 +159,16 @@ def figure(
     data.append(_middles(lines, at, hover_texts or {}))
     if marked.beside.nodes:
         data.append(_rings(marked.beside, at))
-    data += [_dots(spots, at, kind, marked, hover_texts or {}) for kind in SIGNS]
+    beside = name_places(at, [(wire.a, wire.b) for wire in (*lines, *marked.group.pairs)]) if _named(spots) else {}
+    dots = [_dots(spots, at, kind, marked, hover_texts or {}, beside) for kind in SIGNS]
+    data += dots
     axis = {"visible": False}
     return {
         "data": [trace for trace in data if trace["x"]],
         "layout": {
             "xaxis": axis,
             "yaxis": {**axis, "scaleanchor": "x"},
-            "margin": {"l": 72, "r": 72, "t": 40, "b": 28} if len(spots) <= 120 else {"l": 8, "r": 8, "t": 32, "b": 8},
+            "margin": room_for_names(dots) if _named(spots) else {"l": 8, "r": 8, "t": 32, "b": 8},
             "dragmode": "pan",
             "hovermode": "closest",
             "uirevision": "map",
@@ -287,14 +291,24 @@ def _middles(lines: Sequence[Wire], at: Places, hover_texts: Mapping[str, str]) 
     }
 
 
+def _named(spots: Sequence[Spot]) -> bool:
+    """Whether there is room for their names."""
+    return len(spots) <= _MOST_NAMED
+
+
 def _dots(
-    spots: Sequence[Spot], at: Places, kind: str, marked: Marked, hover_texts: Mapping[str, str]
+    spots: Sequence[Spot],
+    at: Places,
+    kind: str,
+    marked: Marked,
+    hover_texts: Mapping[str, str],
+    beside: Mapping[str, str],
 ) -> dict[str, Any]:
     rows = [spot for spot in spots if spot.kind == kind]
     chosen = marked.group.ranks
     ringed = set(marked.beside.nodes)
-    labelled = len(spots) <= 120
-    names = [f"{row.name} · {chosen[row.name]}" if row.name in chosen else _short(row.name) for row in rows]
+    labelled = _named(spots)
+    names = [_short(row.name) + (f"<br>{chosen[row.name]}" if row.name in chosen else "") for row in rows]
     size = 14 if len(spots) <= 60 else 8 if len(spots) <= 400 else 5
     return {
         "type": "scatter",
@@ -303,7 +317,7 @@ def _dots(
         "y": [at[row.name][1] for row in rows],
         # Blanks keep a name beside a node off its rim, and off the ring of another candidate.
         **({"text": [_kept_off(name, 3 if name in ringed else 1) for name in names]} if labelled else {}),
-        **({"textposition": [_beside(*at[row.name]) for row in rows]} if labelled else {}),
+        **({"textposition": [beside[row.name] for row in rows]} if labelled else {}),
         "textfont": {"color": "--ink", "size": 12},
         "cliponaxis": False,
         "marker": {
@@ -321,14 +335,7 @@ def _dots(
 
 
 def _kept_off(name: str, blanks: int) -> str:
-    return f"{' ' * blanks}{name}{' ' * blanks}"
-
-
-def _beside(x: float, y: float) -> str:
-    """Where a name goes: outwards, so that lines do not cross it."""
-    if abs(x) > 0.55 * math.hypot(x, y):
-        return "middle right" if x > 0 else "middle left"
-    return "top center" if y >= 0 else "bottom center"
+    return "<br>".join(f"{' ' * blanks}{line}{' ' * blanks}" for line in name.split("<br>"))
 
 
 def _free(row: Spot) -> str:
