@@ -68,6 +68,9 @@ PLACES = {
     "links": "specification",
 }
 
+#: What is said of labels where no node has any.
+_USUAL_LABELS = "Such as site=utk, mem_gb>=16: all count."
+
 
 class SubmitForm(WordedForm):
     """What to run, on how many ranks and nodes, chosen how. Fields named `param-NAME` are the application's own."""
@@ -183,7 +186,7 @@ class SubmitForm(WordedForm):
         self.axes: Axes = {}
         super().__init__(data and sweep_fields.with_first_values(application, data), **options)
         self.application = application
-        self.fields["require"].help_text = f"Such as site=utk, mem_gb>=16: all count. {labels}".strip()
+        self.fields["require"].help_text = labels or _USUAL_LABELS
         self.fields["pattern"].choices = self._patterns()  # type: ignore[attr-defined]  # it is a ChoiceField
         self.own = [f"param-{parameter.name}" for parameter in parameters.parse(application.parameters)]
         for parameter in parameters.parse(application.parameters):
@@ -198,11 +201,16 @@ class SubmitForm(WordedForm):
             self.fields |= cluster_fields.option_fields(found, user)
         self.fields |= rank_fields.rank_fields(application)
         self.fields["specification"] = specification_fields.SpecificationField()
-        self.fields |= specification_fields.pin_fields()
+        self.fields |= specification_fields.pin_fields(self._node_names())
         self.fields |= sweep_fields.sweep_fields(application)
         self._kept = kept
         if kept:
             self.fields["keep_inputs"] = keep_field(kept)
+
+    def _node_names(self) -> list[str]:
+        """The nodes of the cluster that is chosen, for examples."""
+        asked = self.data.get("cluster") or self.initial.get("cluster")
+        return selectors.compute_names(asked if asked in selectors.configured() else selectors.default_cluster())
 
     def parameter_fields(self) -> list[forms.BoundField]:
         """The application's own fields, in their order."""

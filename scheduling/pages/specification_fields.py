@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,15 +103,15 @@ class SpecificationField(forms.Field):
             raise forms.ValidationError(form_messages.beside(error)) from error
 
 
-def pin_fields() -> dict[str, forms.Field]:
-    """The fields of pins and of excluded nodes."""
+def pin_fields(names: Sequence[str]) -> dict[str, forms.Field]:
+    """The fields of pins and of excluded nodes. `names`: some nodes of the cluster, for the examples."""
+    pins, exclude = "Where ranks must run: rank=node pairs", "Where no rank may run: names of nodes"
+    if len(names) >= 2:
+        first, second = names[:2]
+        pins, exclude = f"{pins}, such as 0={first} 1={second}", f"{exclude}, such as {first} {second}"
     return {
-        "pins": forms.CharField(
-            label="Pins", required=False, max_length=4000, help_text="Where ranks must run: 0=n3 server=n1,n2."
-        ),
-        "exclude": forms.CharField(
-            label="Excluded nodes", required=False, max_length=4000, help_text="Where no rank may run: n4 n5."
-        ),
+        "pins": forms.CharField(label="Pins", required=False, max_length=4000, help_text=f"{pins}."),
+        "exclude": forms.CharField(label="Excluded nodes", required=False, max_length=4000, help_text=f"{exclude}."),
     }
 
 

@@ -16,7 +16,7 @@ from monitoring.history.core.directory import NOTHING_LIVE, Directory, Figures, 
 from monitoring.history.core.samples import Forecast, History, Series
 from monitoring.history.selectors import series as telemetry
 from monitoring.history.selectors import store
-from monitoring.telemetry.core.figures import LONGEST, When
+from monitoring.telemetry.core.figures import LONGEST
 
 #: Made when they are asked for: of many series that takes long.
 Forecasts = Callable[[], dict[Series, Forecast]]
@@ -68,10 +68,10 @@ def _too_short(cluster_name: str, past: Mapping[Series, History], seconds: float
     if not past or max(_length(one) for one in past.values()) >= (FEWEST_BLOCKS - 1) * seconds:
         return ""
     series = min(past, key=lambda one: past[one].at[0])
+    kept = duration(_kept(cluster_name, series, past[series]))
     return (
-        f"Figures {When('forecast', seconds)} take {FEWEST_BLOCKS} times as much history, and only "
-        f"{duration(_kept(cluster_name, series, past[series]))} of it is kept: what is forecast of the next figure "
-        "stands in."
+        f"A forecast of the mean over the next {duration(seconds)} needs {duration(FEWEST_BLOCKS * seconds)} of "
+        f"history, and only {kept} of it is kept. Until there is more, these are forecasts of the next figure."
     )
 
 

@@ -339,4 +339,4 @@ def _labels() -> str:
     label_names = sorted(
         {f"{k}={v}" for name in names for labels in selectors.compute_labels(name) for k, v in labels.items()}
     )
-    return f"Known here: {', '.join(label_names[:8])}." if label_names else ""
+    return f"Such as {label_names[0]}: all count. Known here: {', '.join(label_names[:8])}." if label_names else ""

@@ -190,7 +190,7 @@ def test_a_time_ahead_that_the_history_is_too_short_for_is_told(dumbbell: Cluste
     now = time.time()
     for age in range(300, 0, -10):
         readings.record_readings("grid", "probes", [Sample("a>c", "bandwidth", now - age, 30e6)])
-    told = "Figures as forecast over the next 7 d take 8 times as much history, and only 4 min 50 s of it is kept"
+    told = "A forecast of the mean over the next 7 d needs 56 d of history, and only 4 min 50 s of it is kept."
     Cluster.objects.update(warning="Nothing is shaped.")
     assert ask(client_as("user"), "a>c", ahead="7d").json()["warning"].startswith(f"Nothing is shaped. {told}")
     assert remos_queries.logical("grid", ["a", "c"], when=parse_forecast_over("7d"))["warning"].startswith(
