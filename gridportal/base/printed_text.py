@@ -24,9 +24,11 @@ def visible(text: str) -> str:
     return "".join(map(_visible, text))
 
 
-def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print a text for people, to standard error where `err`; `nl`: with the end of the line."""
-    typer.echo(visible(text), err=err, nl=nl)
+def echo(text: str = "", *, err: bool = False, nl: bool = True, bold: str = "") -> None:
+    """Print a text for people, to standard error where `err`; `nl`: with the end of the line; `bold`: what stands
+    before it, in bold type on a terminal."""
+    start = typer.style(visible(bold), bold=True) if bold else ""
+    typer.echo(f"{start}{visible(text)}", err=err, nl=nl)
 
 
 def _visible(letter: str) -> str:

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from gridportal.base.printed_table import Column, show_table
-from gridportal.base.printed_text import echo
+from gridportal.base.printed_text import echo, visible
 
 _SHOWN = 8  # links and runs, unless all are asked for
 
@@ -20,9 +20,9 @@ def show_status(status: Mapping[str, Any], *, as_json: bool, every: bool = False
     """The Grid at a glance; with `every`, each slowed link and each run that it remembers."""
     if as_json:
         return _json(status)
-    echo(f"{typer.style(status['topology'], bold=True)}, {len(status['nodes'])} nodes, {status['mode']}")
+    echo(f", {len(status['nodes'])} nodes, {status['mode']}", bold=status["topology"])
     if status["warning"]:
-        typer.secho(status["warning"], fg="yellow")
+        typer.secho(visible(status["warning"]), fg="yellow")
     test = status["self_test"]
     echo(f"self test {test['state']}: {test['message']}")
     echo(status["isolation"]["message"])

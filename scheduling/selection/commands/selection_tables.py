@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-import typer
-
 from gridportal.base.printed_table import Column, show_table
 from gridportal.base.printed_text import echo
 from scheduling.jobs.core.units import rate_text, share_text
@@ -32,7 +30,7 @@ def show_selection(selection: Selection) -> None:
     """The chosen group, why, the other groups, and its slowest pairs."""
     how = selection.pattern.describe() if selection.pattern else selection.method
     how += ", all at once" if selection.flows else ""
-    echo(f"{typer.style(runs(selection.nodes), bold=True)}  ({how}, in rank order)")
+    echo(f"  ({how}, in rank order)", bold=runs(selection.nodes))
     echo(f"{message(selection.candidates[0].reason)}.")
     _show_candidates(selection)
     _show_bound(selection)

@@ -29,15 +29,22 @@ def test_sentences_and_tables_show_them(capsys: pytest.CaptureFixture[str]) -> N
     assert "\x1b]" not in printed.out
 
 
+def test_what_is_bold_is_so_on_a_terminal_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    echo(", 2 nodes", bold=HOSTILE)
+    assert capsys.readouterr().out == f"{SEEN}, 2 nodes\n"
+
+
 def test_every_command_prints_through_it() -> None:
-    """typer.echo and click.echo would let such characters through."""
+    """typer.echo and click.echo would let such characters through, and what typer.style adds would be shown."""
     own = ROOT / "gridportal/base/printed_text.py"
     files = [path for top in ("gridportal", "monitoring", "scheduling") for path in (ROOT / top).rglob("*.py")]
     calls = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in files
-        if path != own and "echo" in (text := path.read_text())
+        if path != own and ("echo" in (text := path.read_text()) or "style" in text)
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Attribute) and node.attr == "echo"
+        if isinstance(node, ast.Attribute)
+        and node.attr in ("echo", "style")
+        and getattr(node.value, "id", "") in ("typer", "click")
     ]
     assert calls == []
