@@ -18,6 +18,7 @@ from gridportal.accounts.models import User
 from gridportal.accounts.refusals import Refusal, SignInRefusedError
 from gridportal.accounts.roles import ALL_ROLES
 from gridportal.base.dates import MomentField, backwards
+from gridportal.base.time_presets import PRESETS
 from gridportal.web.worded_form import NAME_NEEDED, WordedForm
 
 
@@ -221,6 +222,11 @@ class AuditFilterForm(WordedForm):
         max_length=200,
         label="To what",
         widget=forms.TextInput({"placeholder": "job:12 or a word"}),
+    )
+    last = forms.ChoiceField(
+        label="When",
+        required=False,
+        choices=[("", "any time"), *((name, words) for name, (words, _) in PRESETS.items())],
     )
     since = MomentField(required=False, label="From, UTC", widget=forms.DateTimeInput({"type": "datetime-local"}))
     until = MomentField(required=False, label="To, UTC", widget=forms.DateTimeInput({"type": "datetime-local"}))

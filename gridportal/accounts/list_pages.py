@@ -207,7 +207,7 @@ _LISTS = (
         ("show", "kind"),
         _columns({"when": "When", "sent": "Also sent", "read": "Read"}),
     ),
-    ListPage("audit", "Audit trail", "audit", ("actor", "action", "object", "since", "until")),
+    ListPage("audit", "Audit trail", "audit", ("actor", "action", "object", "last", "since", "until")),
     ListPage(
         "people",
         "People",

@@ -9,10 +9,12 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from gridportal.accounts import ldap_sign_in, oidc
 from gridportal.accounts.models import AuditEvent, User
 from gridportal.accounts.second_factors import FACTORS
+from gridportal.base.time_presets import PRESETS
 from gridportal.web.csv_stream import plain_cell
 from gridportal.web.paging import LongList, distinct
 from gridportal.web.sorting import ColumnSort, SortedList, by_column
@@ -34,7 +36,8 @@ AUDIT_SORTS = {"who": by_column("actor_name")}
 
 
 def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
-    """The trail, newest first, by actor, action, object (`job:12` or part of its words), since and until."""
+    """The trail, newest first, by actor, action, object (`job:12` or part of its words), last (a name of PRESETS),
+    since and until."""
     events = AuditEvent.objects.all()
     if actor := filters.get("actor"):
         names = [name for name in distinct(AuditEvent, "actor_name") if actor.casefold() in name.casefold()]
@@ -45,6 +48,8 @@ def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
         kind, _, key = about.partition(":")
         exact = Q(object_type=kind, object_id=key) if key else Q(object_type=about)
         events = events.filter(exact | Q(object_label__icontains=about))
+    if last := filters.get("last"):
+        events = events.filter(at__gte=timezone.now() - PRESETS[last][1])
     if since := filters.get("since"):
         events = events.filter(at__gte=since)
     if until := filters.get("until"):

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from gridportal.accounts.models import ApiToken, AuditEvent
 from gridportal.accounts.tokens import MAX_DAYS, usual_days
+from gridportal.base.time_presets import PRESETS
 from gridportal.web.api_errors import WordedSerializer
 
 
@@ -79,5 +80,6 @@ class AuditFilterSerializer(WordedSerializer):
     actor = serializers.CharField(required=False)
     action = serializers.CharField(required=False)
     object = serializers.CharField(required=False, help_text="job:12, or part of the object's words")
+    last = serializers.ChoiceField(choices=list(PRESETS), required=False, help_text="The time up to now.")
     since = serializers.DateTimeField(required=False)
     until = serializers.DateTimeField(required=False)

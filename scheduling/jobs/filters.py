@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from gridportal.accounts.models import User
 from gridportal.base.dates import MomentField, backwards
+from gridportal.base.time_presets import PRESETS
 from gridportal.web.paging import distinct
 from gridportal.web.worded_form import WordedForm
 from scheduling.jobs.core import job_numbers
@@ -21,13 +22,6 @@ from scheduling.jobs.core.states import ACTIVE, JobState
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.selectors import visible_applications, without_logs
 
-PRESETS: Mapping[str, tuple[str, timedelta]] = {
-    "15m": ("last 15 min", timedelta(minutes=15)),
-    "1h": ("last hour", timedelta(hours=1)),
-    "24h": ("last 24 h", timedelta(hours=24)),
-    "7d": ("last 7 d", timedelta(days=7)),
-    "30d": ("last 30 d", timedelta(days=30)),
-}
 #: The times that reports offer; a list of jobs has no year.
 REPORT_PRESETS = {**PRESETS, "365d": ("last year", timedelta(days=365))}
 SORTS: Mapping[str, str] = {

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from gridportal.accounts.caller import caller
 from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, rows_of, unless_changed
 from gridportal.base.errors import InputError
+from gridportal.base.time_presets import PRESETS
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
-from scheduling.jobs.filters import PRESETS
 from scheduling.jobs.project_models import Project
 from scheduling.projects import selectors, services
 from scheduling.projects.budget_messages import WHEN_USED, finding, may_take

@@ -12,12 +12,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 
+from gridportal.base.time_presets import PRESETS
 from monitoring.clusters.models import Cluster
 from monitoring.history.charts import history as charts
 from monitoring.history.charts.history import ForecastLine, Line, Mark, Shown
 from monitoring.history.core.samples import History
 from monitoring.history.selectors import series as history_series
-from monitoring.status.views.time_ranges import PRESETS, TimeRange, TimeRangeForm
+from monitoring.status.views.time_ranges import TimeRange, TimeRangeForm
 
 LATEST = 50
 

@@ -11,18 +11,12 @@ from django.utils import timezone
 
 from gridportal.base.dates import MomentField, backwards, utc_text
 from gridportal.base.errors import InputError, shown
+from gridportal.base.time_presets import PRESETS
 from gridportal.web.templatetags.units import duration
 from gridportal.web.worded_form import WordedForm
 from monitoring.status.core.remos import parse_window
 from monitoring.telemetry.core.figures import LONGEST
 
-PRESETS: Mapping[str, tuple[str, timedelta]] = {
-    "15m": ("last 15 min", timedelta(minutes=15)),
-    "1h": ("last hour", timedelta(hours=1)),
-    "24h": ("last 24 h", timedelta(hours=24)),
-    "7d": ("last 7 d", timedelta(days=7)),
-    "30d": ("last 30 d", timedelta(days=30)),
-}
 USUAL = "1h"
 _ACCEPTED = f"a time back from now such as 90s, 15m, 2h or 7d, above 0 and up to {LONGEST / 86400:.0f}d"
 

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gridportal.accounts.caller import caller
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.services import Subject, audit
+from gridportal.base.time_presets import PRESETS
 from gridportal.web.result_messages import add_result
 from gridportal.web.sorting import sorted_by
 from gridportal.web.templatetags.state_marks import step_of
@@ -29,7 +30,7 @@ from monitoring.status.charts.network_map import Marked, Spot, Wire
 from monitoring.status.selectors.picture import LinkFigures, NodeFigures, Picture, picture
 from monitoring.status.views import facts, flows
 from monitoring.status.views.measurements import asked_measurement
-from monitoring.status.views.time_ranges import PRESETS, TimeRangeForm
+from monitoring.status.views.time_ranges import TimeRangeForm
 from monitoring.status.views.timestamps import MomentForm, slider
 
 PER_PAGE = 100

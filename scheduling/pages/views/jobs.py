@@ -12,11 +12,12 @@ from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.accounts.list_context import list_context, usual_view
+from gridportal.base.time_presets import PRESETS
 from gridportal.web.csv_stream import csv_response, plain_cell
 from gridportal.web.paging import page_of
 from gridportal.web.refused_file import refused_file
 from gridportal.web.templatetags.job_times import ran
-from scheduling.jobs.filters import PRESETS, JobFilterForm
+from scheduling.jobs.filters import JobFilterForm
 from scheduling.jobs.models import Job
 from scheduling.jobs.selectors import jobs_shared_with
 from scheduling.messages import message

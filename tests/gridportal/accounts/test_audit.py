@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
+from gridportal.accounts import selectors
 from gridportal.accounts.models import AuditEvent
 from gridportal.accounts.services import Subject, audit
 from tests.markup import markup
@@ -50,6 +54,8 @@ def test_the_trail_outlives_the_person(trail, people):
         ("?object=job:12", ["job.submit"]),
         ("?object=job+12", ["job.cancel", "job.submit"]),
         ("?until=2001-01-01T00:00", []),
+        ("?last=15m&actor=user", ["job.submit"]),
+        ("?last=30d&until=2001-01-01T00:00", []),
         ("?since=2001-01-01T00:00&actor=portal", ["network.measure"]),
     ],
 )
@@ -59,6 +65,14 @@ def test_filters_in_the_address_narrow_page_api_and_csv_alike(client_as, trail, 
     assert [event["action"] for event in client.get(f"/api/audit{query}").json()["results"]] == actions
     rows = list(csv.DictReader(io.StringIO(client.get(f"/audit.csv{query}").getvalue().decode())))
     assert [row["action"] for row in rows] == actions
+
+
+def test_the_last_hour_leaves_out_what_is_older(client_as, trail, monkeypatch):
+    later = timezone.now() + timedelta(minutes=30)
+    monkeypatch.setattr(selectors, "timezone", SimpleNamespace(now=lambda: later))
+    client = client_as("manager")
+    assert len(client.get("/audit/?last=1h").context["page"]) == 3
+    assert len(client.get("/audit/?last=15m").context["page"]) == 0
 
 
 def test_an_unreadable_time_is_said_and_the_api_refuses_it(client_as, trail):

@@ -177,7 +177,7 @@ def test_the_page_tells_state_queue_and_age(grid: Any, people: Any, client_as: A
     assert 'id="settings"' not in page
     left = {"n1", "n2", "n3"} - set(running.runs.get().placement.nodes)
     assert len(left) < 3, "what the job holds is not free"
-    free = f'<td class="num">4</td><td class="num">{len(left)}</td>'
+    free = f'<td data-label="nodes" class="num">4</td><td data-label="free" class="num">{len(left)}</td>'
     assert free in markup(client_as("manager").get("/clusters/"))
 
 
