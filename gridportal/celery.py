@@ -18,6 +18,9 @@ from kombu.exceptions import OperationalError
 from gridportal.web import task_requests  # noqa: F401 (connects its signals)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gridportal.settings")
+# Django's checks are for who changes the portal. A worker would import every page for them, and tell nobody what they
+# found.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 log = logging.getLogger(__name__)
 

@@ -44,7 +44,9 @@ command -v nsenter >/dev/null 2>&1 || need nsenter util-linux
 
 [ -x .venv/bin/python ] || { say "making the virtual environment .venv"; "$python" -m venv .venv; }
 say "installing Python packages into .venv (gridportal[$extra]): one to five minutes without a word, longer on a slow line"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$extra]" 2>.venv/pip-errors.log || {
+# By its path alone each Python finds this checkout; the other way of setuptools is a program that each of them runs first.
+.venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+    --config-settings editable_mode=compat -e ".[$extra]" 2>.venv/pip-errors.log || {
     cat .venv/pip-errors.log >&2
     exit 1
 }

@@ -43,7 +43,7 @@ def beat() -> list[str]:
     return [
         "celery",
         "-A",
-        "gridportal.celery",
+        "gridportal.celery_beat",
         "beat",
         "-S",
         "gridportal.web.celery_heartbeat.Scheduler",

@@ -14,7 +14,7 @@ from tests.chaos.parts import part_of
         ("/x/python -m gridportal demo --port 8000", "supervisor"),
         ("/x/python -m gunicorn gridportal.wsgi", "web"),
         ("/x/python -m celery -A gridportal.celery worker -P threads", "worker"),
-        ("/x/python -m celery -A gridportal.celery beat", "beat"),
+        ("/x/python -m celery -A gridportal.celery_beat beat", "beat"),
         ("/usr/bin/redis-server unixsocket:/mnt/home/redis/broker.sock", "broker"),
         ("/usr/lib/postgresql/15/bin/postgres -D /mnt/home/postgres/data", "database"),
         ("postgres: gridportal gridportal [local] idle", "database-backend"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -11,6 +13,15 @@ from kombu.exceptions import OperationalError
 
 from gridportal import celery
 from scheduling import tasks
+
+_BEAT = """
+import logging, sys
+from gridportal.celery_beat import app
+app.loader.init_worker()
+app.finalize()
+writes = logging.getLogger().handlers != []
+print(writes, "django.contrib.auth.models" in sys.modules, "scheduling.tasks" in sys.modules)
+"""
 
 
 class Beat(Scheduler):
@@ -44,6 +55,17 @@ def test_a_clock_that_is_set_keeps_no_task_from_being_sent(monkeypatch, hours):
         wall[0] += timedelta(hours=hours)
         assert beat.all_due() == every_task
     assert beat.all_due() == set()
+
+
+def test_what_beat_sends_is_what_workers_know():
+    celery.app.loader.import_default_modules()
+    assert {entry["task"] for entry in celery.app.conf.beat_schedule.values()} <= set(celery.app.tasks)
+
+
+@pytest.mark.timeout(120)
+def test_beat_itself_writes_logs_and_imports_no_task_and_no_model():
+    done = subprocess.run([sys.executable, "-c", _BEAT], capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout == "True False False\n"
 
 
 @pytest.mark.django_db
