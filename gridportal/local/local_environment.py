@@ -7,11 +7,13 @@ from gridportal.testbed import environment
 from gridportal.testbed.process_owners import RUN_MARK
 
 #: Ranks may be more than processors, so that one that waits must let others work. Open MPI yields. MPICH else asks for
-#: messages without a pause; from 4.2 on it sleeps for a moment, some 60 microseconds, after so many questions in vain.
+#: messages without a pause; from 4.2 on it sleeps for a moment, some 60 microseconds, after so many questions in vain,
+#: and where it yields: to yield alone costs as much of a processor as not to yield, while others only wait, too.
 PATIENCE = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "200",
+    "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
 }
 #: MPICH forks its ranks, Open MPI 4 and 5 take more ranks than processors; both talk over this machine alone.
 _MPI = {

@@ -13,7 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifndef SELDOM
 #define SELDOM 200.0 /* times what a look takes, until the next */
+#endif
 #define SHORTEST 0.02 /* s between two */
 #define PASSED 16 /* calls that are let pass at most */
 #define MOST_RESIDENT (4L << 30) /* bytes; a look at more takes too long */

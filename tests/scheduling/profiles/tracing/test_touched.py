@@ -1,13 +1,18 @@
-"""The recording library tells how much memory a program goes through between two calls."""
+"""The recording library tells how much memory a program goes through between two calls.
+
+It is built to look ten times as often as it does for users, so that a short run has looks enough.
+"""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scheduling.profiles.core.trace import Trace
+from scheduling.runs.adapters import recorder
 from tests.scheduling.profiles.tracing.conftest import MPICH, Traced
 from tests.scheduling.profiles.tracing.test_library import compiled
 
@@ -17,6 +22,12 @@ COUNTED = Path("/proc/self/smaps_rollup").exists() and os.access("/proc/self/cle
 
 #: Gaps of a rank that are looked at: fewer may all have been short ones.
 LOOKS = 10
+
+
+@pytest.fixture(autouse=True)
+def looks_are_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = recorder._RECIPE
+    monkeypatch.setattr(recorder, "_RECIPE", replace(recipe, flags=(*recipe.flags, "-DSELDOM=20.0")))
 
 
 def recorded(traced: Traced, tmp_path: Path, mpicc: str, size: int) -> Trace:
