@@ -51,7 +51,7 @@ examples.register_profile(
     "same everywhere",
     examples.get_profile("default"),
     derandomize=True,
-    max_examples=40,
+    max_examples=25,
     database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -32,6 +32,7 @@ KEPT = {
     ("scheduling", "0020_decisions"),
     ("scheduling", "0023_use_by_state_and_method"),
     ("scheduling", "0024_problems_as_values"),
+    ("scheduling", "0025_phase_totals"),
     ("scheduling", "0031_compared_trials"),
     ("scheduling", "0034_specifications"),
     ("scheduling", "0068_placements_tried"),

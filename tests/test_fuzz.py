@@ -84,7 +84,7 @@ def test_every_machine_tries_the_same_examples(tmp_path: Path) -> None:
         env = {key: value for key, value in os.environ.items() if key != "CI"} | variables
         argv = [sys.executable, "-c", code]
         found.append(json.loads(subprocess.run(argv, cwd=_ROOT, env=env, capture_output=True, timeout=120).stdout))
-    assert found[0] == found[1] == [True, None, "None", 40]
+    assert found[0] == found[1] == [True, None, "None", 25]
 
 
 @pytest.mark.parametrize(("profile", "tried"), [("same everywhere", 3), ("fuzz", 80)])

@@ -28,7 +28,7 @@ networks = st.builds(
 
 
 @given(networks, st.integers(0, 1000), st.booleans())
-@settings(max_examples=examples(67, fuzz=200), deadline=None)
+@settings(max_examples=examples(41, fuzz=200), deadline=None)
 def test_flows_fit_and_each_is_held_by_one_link_where_none_has_more(
     topology: Topology, seed: int, half_duplex: bool
 ) -> None:

@@ -69,7 +69,7 @@ def answer(read) -> Topology | str:
         return str(error)
 
 
-@settings(max_examples=examples(99, fuzz=300), deadline=None)
+@settings(max_examples=examples(60, fuzz=300), deadline=None)
 @given(documents())
 def test_a_large_file_says_what_a_small_one_says(folder: Path, document):
     file = folder / "net.json"
@@ -85,7 +85,7 @@ def test_a_large_file_says_what_a_small_one_says(folder: Path, document):
         assert all(link_columns(quick).bandwidth == link_columns(expected).bandwidth)
 
 
-@settings(max_examples=examples(66, fuzz=200), deadline=None)
+@settings(max_examples=examples(40, fuzz=200), deadline=None)
 @given(documents())
 def test_a_large_import_says_what_a_small_one_says(document):
     text = json.dumps(document)
@@ -96,7 +96,7 @@ def test_a_large_import_says_what_a_small_one_says(document):
     assert replace(large, problems=()) == replace(small, problems=())
 
 
-@settings(max_examples=examples(16, fuzz=50), deadline=None)
+@settings(max_examples=examples(10, fuzz=50), deadline=None)
 @given(st.lists(LINKS, min_size=1, max_size=6))
 def test_what_most_files_have_is_read_into_columns(folder: Path, links):
     file = folder / "plain.json"

@@ -33,7 +33,7 @@ def chosen(topology: Topology, seed: int) -> list[str]:
 
 
 @given(networks, st.integers(0, 1000), st.booleans())
-@settings(max_examples=examples(100, fuzz=300), deadline=None)
+@settings(max_examples=examples(60, fuzz=300), deadline=None)
 def test_flows_among_the_chosen_nodes_get_the_same_as_on_the_whole_network(
     topology: Topology, seed: int, half_duplex: bool
 ) -> None:
@@ -49,7 +49,7 @@ def test_flows_among_the_chosen_nodes_get_the_same_as_on_the_whole_network(
 
 
 @given(st.integers(0, 10_000), st.integers(0, 1000))
-@settings(max_examples=examples(67, fuzz=200), deadline=None)
+@settings(max_examples=examples(41, fuzz=200), deadline=None)
 def test_on_a_tree_no_switch_is_left_that_only_passes_on(seed: int, choice: int) -> None:
     topology = random_network(seed)
     small = logical_topology(topology, chosen(topology, choice)).topology

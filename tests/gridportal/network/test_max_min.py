@@ -61,7 +61,7 @@ problems = st.integers(1, 8).flatmap(
 
 @given(problems)
 @example(([0.0, 0.0, 133010611.34375], [Claim((2,), 0.65, 133010611.34375)]))  # the share was rounded up
-@settings(max_examples=examples(99, fuzz=300), deadline=None)
+@settings(max_examples=examples(60, fuzz=300), deadline=None)
 def test_everyone_is_held_by_a_full_constraint_where_nobody_has_more_or_by_the_own_cap(
     problem: tuple[list[float], list[Claim]],
 ) -> None:

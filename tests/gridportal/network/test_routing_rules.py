@@ -78,7 +78,7 @@ def test_flows_that_share_evenly_fill_a_link_by_their_parts() -> None:
     assert [rate.bandwidth for rate in rates] == [40.0, 40.0]
 
 
-@settings(max_examples=examples(34, fuzz=100), deadline=None)
+@settings(max_examples=examples(21, fuzz=100), deadline=None)
 @given(networks.routed())
 def test_all_pairs_at_once_are_the_narrowest_links_of_their_paths(topology: Topology) -> None:
     routes, names = Routes(topology), [node.id for node in topology.compute_nodes()]

@@ -31,7 +31,7 @@ NETWORKS = st.builds(
 
 
 @given(NETWORKS)
-@settings(max_examples=examples(50, fuzz=150), deadline=None)
+@settings(max_examples=examples(30, fuzz=150), deadline=None)
 def test_the_narrowest_links_are_those_of_the_routes(network: Topology) -> None:
     routes, names = Routes(network), [node.id for node in network.compute_nodes()]
     expected = np.full((len(names), len(names)), -np.inf)

@@ -79,7 +79,7 @@ def answered(question: MatchQuestion) -> MatchAnswer | None:
         return None
 
 
-@settings(max_examples=examples(40, fuzz=400))
+@settings(max_examples=examples(24, fuzz=400))
 @given(st.integers(0, 2**64))
 def test_every_request_is_answered_or_refused(seed: int) -> None:
     rng = random.Random(seed)

@@ -37,7 +37,7 @@ def differences(request: Record, resources: list[Record], expression: Expression
     ]
 
 
-@settings(max_examples=examples(60, fuzz=2000))
+@settings(max_examples=examples(36, fuzz=2000))
 @given(st.integers(0, 2**64))
 @example(355)  # of 0 and -0.0 the first is the highest
 def test_expressions_of_requests_are_what_the_library_says(seed: int) -> None:
@@ -49,7 +49,7 @@ def test_expressions_of_requests_are_what_the_library_says(seed: int) -> None:
         assert differences(request, resources, expression, is_resource=False) == []
 
 
-@settings(max_examples=examples(40, fuzz=500))
+@settings(max_examples=examples(24, fuzz=500))
 @given(st.integers(0, 2**64))
 def test_expressions_of_resources_are_what_the_library_says(seed: int) -> None:
     rng = random.Random(seed)

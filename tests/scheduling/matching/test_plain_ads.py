@@ -37,7 +37,7 @@ def conditions(draw: st.DrawFn) -> dict[str, str]:
     return made
 
 
-@settings(max_examples=examples(60, fuzz=600))
+@settings(max_examples=examples(36, fuzz=600))
 @given(node=_NODES, require=conditions(), least=st.sampled_from([None, 0.5]))
 def test_a_node_matches_where_it_meets_all_conditions(node: Node, require: dict[str, str], least: float | None) -> None:
     asked = Requirements.read({"require": require, "min_cpu": least})

@@ -43,7 +43,7 @@ def is_close(one: float | None, other: float | None) -> bool:
     return one is other is None or (one is not None and other is not None and one == pytest.approx(other, rel=1e-9))
 
 
-@settings(max_examples=examples(25, fuzz=100))
+@settings(max_examples=examples(15, fuzz=100))
 @given(SEEDS)
 def test_the_best_of_all_sets_is_found_in_small_pools(seed: int) -> None:
     rng = random.Random(seed)
@@ -69,7 +69,7 @@ def both_ways(seed: int) -> tuple[SetMatch, SetMatch]:
         every_set.MOST = most
 
 
-@settings(max_examples=examples(100, fuzz=1000))
+@settings(max_examples=examples(60, fuzz=1000))
 @given(SEEDS)
 def test_what_is_called_exact_is_the_best_of_all_sets(seed: int) -> None:
     best, searched = both_ways(seed)
@@ -82,7 +82,7 @@ def test_what_is_called_exact_is_the_best_of_all_sets(seed: int) -> None:
         assert searched.rank <= best.rank + 1e-9 * abs(best.rank)
 
 
-@settings(max_examples=examples(40, fuzz=200))
+@settings(max_examples=examples(24, fuzz=200))
 @given(SEEDS)
 def test_the_greedy_way_is_the_papers(seed: int) -> None:
     rng = random.Random(seed)
@@ -256,7 +256,7 @@ def about_sets(rng: random.Random, expression: Expression) -> Expression:
     return rewritten(expression, change)
 
 
-@settings(max_examples=examples(60, fuzz=1000))
+@settings(max_examples=examples(36, fuzz=1000))
 @given(SEEDS)
 def test_expressions_about_sets_are_what_the_library_says_over_lists(seed: int) -> None:
     rng = random.Random(seed)

@@ -144,7 +144,7 @@ ACTIONS = st.one_of(
 
 
 @settings(
-    max_examples=examples(20, fuzz=50),
+    max_examples=examples(12, fuzz=50),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to shrink takes minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

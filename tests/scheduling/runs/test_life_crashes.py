@@ -299,7 +299,7 @@ ACTIONS = st.one_of(
 
 
 @settings(
-    max_examples=examples(25, fuzz=80),
+    max_examples=examples(15, fuzz=80),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

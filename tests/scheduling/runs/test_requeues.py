@@ -61,7 +61,7 @@ class Attempts:
 
 
 @settings(
-    max_examples=examples(25, fuzz=60),
+    max_examples=examples(15, fuzz=60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

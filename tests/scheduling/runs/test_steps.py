@@ -118,8 +118,8 @@ def database(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.mark.timeout(300)
-def test_rows_of_an_earlier_version_get_lives_of_their_own(database: str, tmp_path: Path) -> None:
-    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "TESTS_HOME": str(tmp_path)}
+def test_rows_of_an_earlier_version_get_lives_of_their_own(database: str) -> None:
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
     words = [sys.executable, "-m", "tests.scheduling.runs.earlier_rows"]
     done = shell.run(words, timeout=280, cwd=ROOT, env=env | {"DATABASE_URL": database})
     found = json.loads(done.stdout.splitlines()[-1])

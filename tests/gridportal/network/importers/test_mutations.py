@@ -93,7 +93,7 @@ def mutated(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=examples(134, fuzz=400))
+@settings(max_examples=examples(81, fuzz=400))
 @given(mutated(), st.sampled_from([None, 1e9]))
 def test_a_mutated_file_is_read_or_answered_in_sentences(text: str, capacity: float | None) -> None:
     found = read(text, "net", nodes={"n1", "node01", "a"}, capacity=capacity)

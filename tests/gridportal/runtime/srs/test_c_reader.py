@@ -53,7 +53,7 @@ PARTS = (
     *compiled_copy.PARTS,
 )
 CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
-WIDE = settings(max_examples=examples(67, fuzz=200), suppress_health_check=[HealthCheck.function_scoped_fixture])
+WIDE = settings(max_examples=examples(41, fuzz=200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 class Reader:
@@ -125,7 +125,7 @@ def write(folder: Path, whole: np.ndarray, layout: Layout) -> None:
 
 
 @given(st.data(), SHAPES, TYPES)
-@settings(WIDE, max_examples=examples(34, fuzz=100))
+@settings(WIDE, max_examples=examples(21, fuzz=100))
 def test_every_rank_gets_the_same_bits(reader: Reader, data: Any, shape: tuple[int, ...], kind: str) -> None:
     old, new = data.draw(ways(shape)), data.draw(ways(shape))
     whole = np.arange(np.prod(shape, dtype=int)).astype(kind).reshape(shape)

@@ -21,7 +21,7 @@ TYPES = st.sampled_from(["f8", "i4", "c16", "u1", "S3"])
 
 
 @given(st.data(), st.integers(0, 300))
-@settings(max_examples=examples(67, fuzz=200))
+@settings(max_examples=examples(41, fuzz=200))
 def test_overlaps_hold_every_element_once(data: Any, length: int) -> None:
     old, new = data.draw(dealings(length)), data.draw(dealings(length))
     pieces = overlaps(old, new, length)
@@ -50,7 +50,7 @@ def test_the_number_of_pieces_goes_by_the_period_and_not_by_the_length() -> None
 
 
 @given(st.data(), SHAPES, TYPES)
-@settings(max_examples=examples(67, fuzz=200))
+@settings(max_examples=examples(41, fuzz=200))
 def test_every_rank_gets_the_same_global_array_bit_for_bit(data: Any, shape: tuple[int, ...], kind: str) -> None:
     old, new = data.draw(ways(shape)), data.draw(ways(shape))
     whole = np.arange(np.prod(shape, dtype=int)).astype(kind).reshape(shape)
@@ -70,7 +70,7 @@ def test_every_rank_gets_the_same_global_array_bit_for_bit(data: Any, shape: tup
 
 
 @given(st.data(), SHAPES)
-@settings(max_examples=examples(34, fuzz=100))
+@settings(max_examples=examples(21, fuzz=100))
 def test_panels_are_the_data_map_of_a_rank(data: Any, shape: tuple[int, ...]) -> None:
     layout = data.draw(ways(shape))
     whole = np.arange(np.prod(shape, dtype=int)).reshape(shape)
@@ -88,7 +88,7 @@ def test_panels_are_the_data_map_of_a_rank(data: Any, shape: tuple[int, ...]) ->
 
 
 @given(st.data(), SHAPES)
-@settings(max_examples=examples(34, fuzz=100))
+@settings(max_examples=examples(21, fuzz=100))
 def test_a_layout_is_read_as_it_was_written(data: Any, shape: tuple[int, ...]) -> None:
     layout = data.draw(ways(shape))
     assert layouts.load(layouts.dump(layout)) == layout

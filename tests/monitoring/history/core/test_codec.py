@@ -56,7 +56,7 @@ def test_integers_of_any_length_come_back(value: int) -> None:
 
 
 @given(columns)
-@settings(max_examples=examples(100, fuzz=300))
+@settings(max_examples=examples(60, fuzz=300))
 def test_values_come_back_to_half_a_per_cent_at_least(values: np.ndarray) -> None:
     found = codec.unpack_values(codec.pack_values(values), len(values))
     assert (np.abs(found - values) <= np.maximum(5.001e-3 * np.abs(values), 1e-30)).all()

@@ -55,7 +55,7 @@ def problems(draw: st.DrawFn) -> tuple[Rates, Pattern, float]:
     return rates, Pattern("discovered", 4, edges), draw(st.sampled_from([0.02, 0.1]))
 
 
-@settings(max_examples=examples(20, fuzz=60), deadline=None)
+@settings(max_examples=examples(12, fuzz=60), deadline=None)
 @given(problems())
 def test_the_slowest_pair_stays_within_the_slack_and_the_messages_take_no_longer_than_without(
     problem: tuple[Rates, Pattern, float],
@@ -68,7 +68,7 @@ def test_the_slowest_pair_stays_within_the_slack_and_the_messages_take_no_longer
     assert len(set(sets)) == len(sets) == len(plain.candidates)
 
 
-@settings(max_examples=examples(20, fuzz=60), deadline=None)
+@settings(max_examples=examples(12, fuzz=60), deadline=None)
 @given(problems(), st.lists(st.sampled_from([0.25, 0.5, 1.0]), min_size=7, max_size=7))
 def test_no_group_within_the_slack_is_better_in_something_and_worse_in_nothing(
     problem: tuple[Rates, Pattern, float], cpu: list[float]
@@ -136,7 +136,7 @@ def test_a_slack_that_is_no_fraction_is_refused() -> None:
         _asked({("a", "b"): 1e6}, pattern, 1.0)
 
 
-@settings(max_examples=examples(20, fuzz=60), deadline=None)
+@settings(max_examples=examples(12, fuzz=60), deadline=None)
 @given(problems(), st.booleans())
 def test_of_larger_networks_the_nodes_that_promise_most_are_looked_at(
     problem: tuple[Rates, Pattern, float], is_tree: bool

@@ -63,7 +63,7 @@ def every(topology: Topology, pattern: Pattern) -> list[float]:
     SHAPES,
     st.integers(2, 4),
 )
-@settings(max_examples=examples(26, fuzz=80), deadline=None)
+@settings(max_examples=examples(16, fuzz=80), deadline=None)
 def test_the_best_node_sets_are_those_that_trying_all_placements_finds(
     seed: int, cycles: int, directed: bool, kind: str, shape: str, ranks: int
 ) -> None:
@@ -146,7 +146,7 @@ def test_a_large_network_ends_in_time_with_a_placement_that_keeps_to_one_room_wh
 
 
 @given(st.integers(0, 10_000), st.integers(0, 3), st.booleans(), st.integers(2, 4), st.sampled_from([0.5, 1.0, 2.0]))
-@settings(max_examples=examples(20, fuzz=60), deadline=None)
+@settings(max_examples=examples(12, fuzz=60), deadline=None)
 def test_balanced_weighs_processors_against_what_flows_get(
     seed: int, cycles: int, directed: bool, ranks: int, priority: float
 ) -> None:

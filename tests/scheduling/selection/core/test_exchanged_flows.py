@@ -26,7 +26,7 @@ def network(seed: int) -> Topology:
 
 
 @given(st.integers(0, 9_999), st.sampled_from(["ring", "star", "all-to-all"]))
-@settings(max_examples=examples(60, fuzz=200), deadline=None)
+@settings(max_examples=examples(36, fuzz=200), deadline=None)
 def test_a_node_in_the_place_of_another_gets_what_the_whole_placement_tells(seed: int, shape: str) -> None:
     topology = network(seed)
     rng = random.Random(seed)
@@ -41,7 +41,7 @@ def test_a_node_in_the_place_of_another_gets_what_the_whole_placement_tells(seed
 
 
 @given(st.integers(0, 9_999), st.integers(1, 5))
-@settings(max_examples=examples(60, fuzz=200), deadline=None)
+@settings(max_examples=examples(36, fuzz=200), deadline=None)
 def test_a_node_gets_at_most_what_its_own_links_let_through(seed: int, flows: int) -> None:
     topology = network(seed)
     nodes = topology.compute_nodes()

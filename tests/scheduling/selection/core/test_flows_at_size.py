@@ -60,7 +60,7 @@ def least(topology: Topology, group: Sequence[int], pattern: Pattern) -> float:
 
 
 @given(st.integers(0, 99_999), st.integers(2, 9), st.sampled_from(["ring", "line", "hypercube", "mesh", "other"]))
-@settings(max_examples=examples(20, fuzz=60), deadline=None)
+@settings(max_examples=examples(12, fuzz=60), deadline=None)
 def test_no_set_of_ranks_has_fewer_edges_to_the_others_than_the_least_cut(seed: int, ranks: int, shape: str) -> None:
     rng = random.Random(seed)
     pairs = [pair for pair in itertools.combinations(range(ranks), 2) if rng.random() < 0.5]
@@ -92,7 +92,7 @@ def test_sets_of_numbers_are_added_as_bits(one: set[int], other: set[int], most:
 
 
 @given(st.integers(0, 10_000), st.integers(0, 3), st.booleans(), SHAPES, st.data())
-@settings(max_examples=examples(40, fuzz=120), deadline=None)
+@settings(max_examples=examples(24, fuzz=120), deadline=None)
 def test_with_several_ranks_a_node_the_best_is_what_trying_all_finds_and_no_bound_is_below_it(
     seed: int, cycles: int, directed: bool, shape: str, data: st.DataObject
 ) -> None:
@@ -140,7 +140,7 @@ def test_large_groups_are_never_below_tree_order_and_near_the_bound(shape: str, 
 
 
 @given(st.integers(0, 10_000), st.integers(0, 2), st.integers(2, 5), st.integers(1, 2))
-@settings(max_examples=examples(13, fuzz=40), deadline=None)
+@settings(max_examples=examples(10, fuzz=40), deadline=None)
 def test_steps_never_make_a_placement_worse(seed: int, cycles: int, ranks: int, room: int) -> None:
     topology = random_network(seed, cycles=cycles)
     count = len(topology.compute_nodes())
@@ -216,7 +216,7 @@ def test_where_the_bound_is_met_the_search_stops() -> None:
 
 
 @given(st.integers(0, 99_999), st.booleans(), st.integers(2, 7), st.sampled_from(["ring", "all-to-all", "star"]))
-@settings(max_examples=examples(26, fuzz=80), deadline=None)
+@settings(max_examples=examples(16, fuzz=80), deadline=None)
 def test_the_slowest_pairs_have_the_rates_of_a_flow_query(seed: int, directed: bool, ranks: int, shape: str) -> None:
     topology = random_network(seed, directed=directed)
     nodes = topology.compute_nodes()
@@ -236,7 +236,7 @@ def test_the_slowest_pairs_have_the_rates_of_a_flow_query(seed: int, directed: b
 
 
 @given(st.integers(0, 9_999), st.integers(0, 2), st.integers(2, 4), st.sampled_from(["ring", "star", "all-to-all"]))
-@settings(max_examples=examples(13, fuzz=40), deadline=None)
+@settings(max_examples=examples(10, fuzz=40), deadline=None)
 def test_no_group_has_as_fast_a_slowest_flow_and_more_cpu_than_the_chosen(
     seed: int, cycles: int, ranks: int, shape: str
 ) -> None:

@@ -44,7 +44,7 @@ NETWORKS: dict[str, Callable[[int], Topology]] = {
 
 
 @given(st.sampled_from(sorted(NETWORKS)), st.integers(0, 9_999), st.sampled_from(["ring", "star", "all-to-all"]))
-@settings(max_examples=examples(40, fuzz=120), deadline=None)
+@settings(max_examples=examples(24, fuzz=120), deadline=None)
 def test_a_table_of_switches_counts_the_flows_that_paths_do(name: str, seed: int, shape: str) -> None:
     topology = NETWORKS[name](seed)
     count = len(topology.compute_nodes())
@@ -103,7 +103,7 @@ def searched(asked: FlowQuestion, group: tuple[int, ...], ticks: int) -> list[tu
     st.integers(0, 9_999),
     st.sampled_from(["ring", "hypercube", "mesh-2d:2x4"]),
 )
-@settings(max_examples=examples(20, fuzz=60), deadline=None)
+@settings(max_examples=examples(12, fuzz=60), deadline=None)
 def test_no_placement_is_worse_than_the_one_before_and_each_rank_has_a_node_of_its_own(
     name: str, seed: int, shape: str
 ) -> None:

@@ -17,7 +17,7 @@ from scheduling.selection.core.selection import Request, Selection, select
 from tests.examples import examples
 from tests.scheduling.selection.core import networks, oracle
 
-MANY = settings(max_examples=examples(50, fuzz=150), deadline=None)
+MANY = settings(max_examples=examples(30, fuzz=150), deadline=None)
 ROUNDING = 1e-9
 METHODS = st.sampled_from(
     ["compute", "communication", "balanced", "ring", "line", "star", "pairs", "mesh-2d:2x2", "binary-tree"]

@@ -20,7 +20,7 @@ from scheduling.selection.core.selection import Request, select
 from tests.examples import examples
 from tests.scheduling.selection.core import networks
 
-MANY = settings(max_examples=examples(33, fuzz=100), deadline=None)
+MANY = settings(max_examples=examples(20, fuzz=100), deadline=None)
 METHODS = st.sampled_from(["random", "compute", "communication", "balanced", "pattern"])
 
 

@@ -166,7 +166,7 @@ def bests(topology: Topology, request: Request) -> list[float]:
     return sorted(values.values(), reverse=True)
 
 
-@settings(max_examples=examples(66, fuzz=200))
+@settings(max_examples=examples(40, fuzz=200))
 @given(jobs())
 def test_every_method_finds_the_best_placements(job):
     topology, request = job
@@ -182,7 +182,7 @@ def test_every_method_finds_the_best_placements(job):
     assert {each.nodes for each in found.candidates} <= set(placements(topology, request))
 
 
-@settings(max_examples=examples(33, fuzz=100))
+@settings(max_examples=examples(20, fuzz=100))
 @given(jobs((networks.trees(4), networks.crossbars(4))))
 def test_among_equals_cpu_decides_and_then_the_time_of_messages_between_nodes(job):
     """The method communication or pattern; every placement is tried, and the best by all of its aims is taken."""
@@ -210,7 +210,7 @@ def flow_jobs(draw) -> tuple[Topology, Request]:
     return topology, replace(request, method=method, flows=True, min_bandwidth=0.0)
 
 
-@settings(max_examples=examples(33, fuzz=100))
+@settings(max_examples=examples(20, fuzz=100))
 @given(flow_jobs())
 def test_streams_of_ranks_on_one_node_share_its_links(job):
     topology, request = job
@@ -253,7 +253,7 @@ def at_once(topology: Topology, at: tuple[str, ...], pattern: Pattern) -> float:
     return min((rate.bandwidth for rate in flow_query(topology, flows)), default=math.inf)
 
 
-@settings(max_examples=examples(33, fuzz=100))
+@settings(max_examples=examples(20, fuzz=100))
 @given(jobs())
 def test_drawn_placements_keep_to_slots_pins_and_bandwidth(job):
     topology, request = job
@@ -273,7 +273,7 @@ def test_drawn_placements_keep_to_slots_pins_and_bandwidth(job):
     assert {each.nodes for each in drawn.candidates} <= legal
 
 
-@settings(max_examples=examples(20, fuzz=60))
+@settings(max_examples=examples(12, fuzz=60))
 @given(jobs((networks.trees(6), networks.crossbars(6))))
 def test_with_one_slot_everywhere_ranks_are_nodes(job):
     """However it is said: nodes, ranks, ranks and nodes, one rank a node, or slots of one."""
@@ -499,7 +499,7 @@ def test_trees_too_large_for_a_matrix_meet_the_bound():
     assert {int(name[1:]) % 60 for name in found.nodes} == {59}
 
 
-@settings(max_examples=examples(20, fuzz=60))
+@settings(max_examples=examples(12, fuzz=60))
 @given(jobs((networks.trees(5), networks.crossbars(4), networks.meshes(3))), st.data())
 def test_pairs_that_talk_keep_to_a_latency(job, data):
     """Also with one rank on each node, by every method; the random one for every pair."""

@@ -24,7 +24,7 @@ from scheduling.selection.core.threshold import OutOfTime
 from scheduling.selection.core.trees.packing import pack
 from tests.examples import examples
 
-FEW = settings(max_examples=examples(33, fuzz=100), deadline=None)
+FEW = settings(max_examples=examples(20, fuzz=100), deadline=None)
 
 
 @st.composite

@@ -17,7 +17,7 @@ from scheduling.selection.core.selection import Request, Selection, select
 from tests.examples import examples
 from tests.scheduling.selection.core import networks, oracle
 
-MANY = settings(max_examples=examples(33, fuzz=100), deadline=None)
+MANY = settings(max_examples=examples(20, fuzz=100), deadline=None)
 SHAPES = ["ring", "line", "star", "pairs", "mesh-2d", "binary-tree", "binomial-tree", "all-to-all", "cg", "mg", "bt"]
 
 
@@ -102,7 +102,7 @@ def test_any_pattern_whatever_its_symmetries_and_however_many_parts_it_has(topol
     agrees(topology, Request(pattern.ranks, "pattern", pattern, candidates=k), values)
 
 
-@settings(max_examples=examples(13, fuzz=40), deadline=None)
+@settings(max_examples=examples(10, fuzz=40), deadline=None)
 @given(networks.trees(8, leaves_only=True), st.sampled_from([((0, 1), (2, 3)), ((0, 1), (1, 2), (3, 4)), ((0, 3),)]))
 def test_separate_parts_of_a_pattern_may_lie_on_separate_parts_of_a_tree(topology, edges):
     pattern = Pattern("parts", max(b for _, b in edges) + 1, tuple((a, b, 1.0) for a, b in edges))

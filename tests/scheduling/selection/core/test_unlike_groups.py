@@ -33,7 +33,7 @@ def chosen(topology: Topology, request: Request) -> Selection:
     st.booleans(),
     st.integers(1, 3),
 )
-@settings(max_examples=examples(26, fuzz=80), deadline=None)
+@settings(max_examples=examples(16, fuzz=80), deadline=None)
 def test_all_groups_differ_in_so_many_nodes_and_the_first_is_the_best(
     seed: int, cycles: int, kind: str, method: Any, flows: bool, least: int
 ) -> None:

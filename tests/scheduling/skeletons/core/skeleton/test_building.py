@@ -200,7 +200,7 @@ def exchanges(draw):
     return [[programs.loop(outer, *body)] if body else [] for body in bodies]
 
 
-@settings(max_examples=examples(50, fuzz=150), deadline=None)
+@settings(max_examples=examples(30, fuzz=150), deadline=None)
 @given(exchanges(), st.floats(0.002, 1.0))
 def test_no_skeleton_of_any_program_deadlocks(bodies, share):
     assert stuck(made(bodies, share * max(whole_time(bodies), 1e-6))) == []
