@@ -64,8 +64,8 @@ _LONG_PLAIN = (
     "tests/scheduling/profiles/tracing/test_library.py",
     "tests/fuzz_api/test_api_fuzz.py",
     "tests/gridportal/runtime/srs/test_c_reader.py",
+    "tests/scheduling/profiles/tracing/test_kept_rounds.py",
     "tests/scheduling/skeletons/core/skeleton/test_varied_work.py",
-    "tests/scheduling/profiles/tracing/test_touched.py",
 )
 _NAMED = (*_LONG_FIRST, *_LONG_PLAIN)
 #: How a file says that it has tests with real parts.

@@ -17,6 +17,8 @@ RANKS = 3
 BLOCK = 8
 #: Seconds: traces have whole microseconds.
 ROUNDED = 2e-6
+#: What a rank computes at most in all, in rounds that have a millisecond each where there are few.
+MOST_SECONDS = 0.75
 #: How often the loop runs, and how many blocks are kept then: 16 until the next one that is kept comes, and of these
 #: about a third goes.
 BLOCKS = {5: 1, 128: 16, 136: 16, 137: 12, 300: 15, 1500: 11}
@@ -56,7 +58,8 @@ def calls(found: Trace, name: str) -> list[Call]:
 
 def run(traced: Traced, mpicc: str, folder: Path, rounds: int, inner: int) -> tuple[Trace, list[list[float]]]:
     """A trace of turns.c, and the cpu seconds that the ranks themselves have counted in each round."""
-    found = traced(mpicc, RANKS, compiled(mpicc, "turns.c", folder / "turns"), str(rounds), "1", str(inner))
+    unit = min(1.0, MOST_SECONDS * 1000 / rounds)
+    found = traced(mpicc, RANKS, compiled(mpicc, "turns.c", folder / "turns"), str(rounds), str(unit), str(inner))
     return found, [[float(line) for line in (folder / str(rank)).read_text().split()] for rank in range(RANKS)]
 
 
