@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from gridportal.experiments.moves.scaled_grid import COST, TIME
+from gridportal.experiments.moves.scaled_grid import COST
 
 #: So that the ranks compute as slowly as in 2003, as far as numpy lets them: without the wide registers of today.
 ENVIRONMENT = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
@@ -58,7 +58,7 @@ class MoveCase:
     jobs: tuple[CaseJob, ...]
     load: CaseLoad | None = None
     rule: Rule = Rule.PORTAL
-    cost_scale: float = COST * TIME
+    cost_scale: float = COST
     patience: float = 1500.0
     to: tuple[str, ...] = ()
     enough: float | None = None
@@ -67,7 +67,7 @@ class MoveCase:
         """With seconds in place of the paper's minutes, each of which takes so many."""
         jobs = tuple(replace(job, after=job.after * minute) for job in self.jobs)
         load = self.load and self.load.scaled(minute)
-        return replace(self, jobs=jobs, load=load, cost_scale=COST * minute / 60.0)
+        return replace(self, jobs=jobs, load=load)
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `read`."""

@@ -38,13 +38,13 @@ class CaseSeries:
     cases: Mapping[str, MoveCase]
     warm_up: CaseJob
     to: tuple[str, ...]
-    processors: int | None = None
+    processors: int
     minutes: float | None = None
 
     def minute(self, done: Mapping[str, TrialResult]) -> float:
         """Seconds that a minute of the paper takes here, by the run without load where it is known."""
         if self.minutes is None or IDLE not in done:
-            return scaled_grid.MINUTE
+            return scaled_grid.seconds_a_minute(self.processors)
         seconds: float = done[IDLE]["jobs"][-1]["runs"][-1]["seconds"]
         return seconds / self.minutes
 
@@ -76,11 +76,15 @@ class MoveTrials:
         """What was decided and what was right, by case and kind of cost; see `move_verdicts`."""
         runs = {name: {way: done.get(f"{name}/{way}") for way in (PORTAL, OPPOSITE)} for name in self.series.cases}
         minute = self.series.minute(done)
-        scale = {"minute": minute, "size": scaled_grid.SIZE, "network": scaled_grid.NETWORK}
+        scale = {
+            "minute": minute,
+            "size": scaled_grid.SIZE,
+            "network": scaled_grid.network_factor(self.series.processors),
+        }
         return {
             **outcomes(runs),
             "idle": done[IDLE]["seconds"] if IDLE in done else None,
-            "scale": {**scale, "worst_case": 900.0 * scaled_grid.COST * minute / 60.0},
+            "scale": {**scale, "worst_case": 900.0 * scaled_grid.COST},
             "runs": len(done),
             "seed": self.seed,
         }

@@ -13,6 +13,7 @@ from gridportal.experiments.moves.move_trials import CaseSeries, of_plan
 NODES = (*(f"msc{number}" for number in range(1, 7)), "opus1", "opus2")
 FIRST, FIRST_RANKS, SECOND_RANKS, MINUTES = 14_000, 6, 8, 2.0
 SIZES = (13_000, 14_000)
+PROCESSORS = 2
 
 
 def series(full: bool) -> CaseSeries:
@@ -20,7 +21,7 @@ def series(full: bool) -> CaseSeries:
     first = CaseJob(scaled_grid.rows(FIRST), FIRST_RANKS)
     second = {size: CaseJob(scaled_grid.rows(size), SECOND_RANKS, MINUTES) for size in SIZES}
     cases = {str(size): MoveCase((first, job)) for size, job in second.items()}
-    return CaseSeries(NODES, cases, first, NODES)
+    return CaseSeries(NODES, cases, first, NODES, PROCESSORS)
 
 
 measurement = of_plan(series)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from scheduling.contracts.models import Contract, ModelOutcome
 from scheduling.performance.core.phase_prediction import Prediction
 from scheduling.runs.core.run_states import RunState
+from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseTotal
 
 
@@ -25,7 +27,8 @@ def close(contract: Contract) -> bool:
 
 def _outcomes(contract: Contract) -> Iterator[ModelOutcome]:
     """What models said before they were corrected, against what was reported. Of a run that went on from a checkpoint
-    the promise alone: its reports are of a part of the work, which only the monitor knows."""
+    the promise alone: its reports are of a part of the work, which only the monitor knows; and none of phases that were
+    over before, for to begin again is less than to begin."""
     promised = contract.prediction
     if contract.run.goes_on_from is not None:
         yield from _of_reports(contract, promised) if promised else ()
@@ -40,9 +43,19 @@ def _outcomes(contract: Contract) -> Iterator[ModelOutcome]:
 
 
 def _of_reports(contract: Contract, promised: Prediction) -> Iterator[ModelOutcome]:
+    over = _over_before(contract.run, promised)
     for phase, seen in contract.monitor_state.phases.items():
-        if seen.count:
+        if seen.count and phase not in over:
             yield _outcome(contract, promised, phase, seen.predicted / seen.count, seen.actual / seen.count)
+
+
+def _over_before(run: Run, promised: Prediction) -> set[str]:
+    """The phases that earlier runs of the job have reported as often as a whole run does."""
+    if run.begins_anew:
+        return set()
+    earlier = PhaseTotal.objects.filter(run__job=run.job_id, run__number__lt=run.number)
+    reported = dict(earlier.order_by().values_list("phase").annotate(Sum("count")))
+    return {each.phase for each in promised.phases if each.count and reported.get(each.phase, 0) >= each.count}
 
 
 def _outcome(contract: Contract, prediction: Prediction, phase: str, predicted: float, actual: float) -> ModelOutcome:
