@@ -15,12 +15,11 @@ from django.core.exceptions import ImproperlyConfigured
 from gridportal.base import clusters, folders, metrics_folder
 from gridportal.base.errors import InputError
 from gridportal.base.portal_settings import BASE_DIR, PortalSettings
-from gridportal.web import cache_setting, lean_imports, process_end
+from gridportal.web import cache_setting, process_end
 
 # Most of a portal is imported after this, a million objects that stay. By its own numbers Python would look at them
 # again and again for what is garbage while it starts.
 gc.set_threshold(20_000, 50, 20)
-lean_imports.begin()
 # And at its end once more: a process that ends needs no memory back, and this would be a quarter of all that it does.
 atexit.register(process_end.end)
 

@@ -15,9 +15,8 @@ import sys
 import django
 django.setup()
 import gridportal.urls, scheduling.tasks
-late = "numba networkx mpi4py jwt ldap3 qrcode redis psycopg requests jinja2 pygments"
+late = "numba networkx mpi4py jwt ldap3 qrcode redis"
 print({name for name in late.split() if name in sys.modules})
-import requests, django.contrib.postgres.fields
 """
 
 
