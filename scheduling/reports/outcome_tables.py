@@ -85,7 +85,8 @@ def _others(others: Sequence[KindCount]) -> Section:
     )
     values = [(KINDS[each.kind], each.number, each.went_well, each.cost) for each in others]
     moves = counted(sum(each.number for each in others), "move")
-    finding = f"{moves} had no decision: nothing was predicted. They count where moves are not to come too often."
+    rule = "Those that somebody asked for count where moves are not to come too often."
+    finding = f"{moves} had no decision: nothing was predicted. {rule}"
     return Section("others", "Moves without a decision", finding, heads, tuple(values))
 
 

@@ -217,8 +217,8 @@ class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @extend_schema(responses=OtherMoveSerializer(many=True))
     @action(detail=False, url_path="without-decision", url_name="without-decision")
     def without_decision(self, request: Request) -> Response:
-        """Moves that no decision asked for, the newest first: direct ones, and what clusters put back. They count when
-        it is weighed whether a job or its nodes were moved a short while ago."""
+        """Moves that no decision asked for, the newest first: direct ones, and what clusters put back. Direct
+        ones count when it is weighed whether a job or its nodes were moved a short while ago."""
         user = caller(request)
         owner = None if user.has_perm("scheduling.view_moves") else user.pk
         page: Any = self.paginate_queryset(list(islice(other_moves(owner), _MOST_OTHERS)))
