@@ -65,7 +65,8 @@ def mapped(name: str, question: MapperQuestion, seconds: float) -> MapperReply:
 def with_shares(answer: MatchAnswer, bandwidths: Bandwidths, ask: Ask) -> MatchAnswer:
     """The machines in the order and with the shares of the mapper; as they were where it fails or none is named.
 
-    bandwidths: what is known of pairs of machines, by their names. ask: `mapped` with a limit, or `asked_unless_resting`.
+    bandwidths: what is known of pairs of machines, by their names. ask: `mapped` with a limit, or
+    `asked_unless_resting`.
     """
     if answer.mapping is None:
         return answer

@@ -64,7 +64,7 @@ def test_a_node_with_several_ranks_names_them() -> None:
         for trace in traces(Marked(MarkedGroup(("n1", "n2", "n1"))))
         if "customdata" in trace and "cliponaxis" in trace
     )
-    assert [text.strip() for text in dots["text"]] == ["n1 · ranks 0, 2", "n2 · rank 1", "n3"]
+    assert [text.strip() for text in dots["text"]] == ["n1 <br> ranks 0, 2", "n2 <br> rank 1", "n3"]
 
 
 @pytest.mark.parametrize(

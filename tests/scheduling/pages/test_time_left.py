@@ -74,7 +74,8 @@ def test_a_time_left_that_stands_still_says_for_how_long_a_report_is_late(runnin
 def test_a_time_limit_that_comes_first_is_told_first(running, client_as, monkeypatch):
     rest = RestOfRun(1200.0, EndSource.CONTRACT, 0.0)
     monkeypatch.setattr("scheduling.pages.time_left.rest_of_run", lambda *_: rest)
-    Job.objects.filter(pk=running.pk).update(time_limit=900, started_at=timezone.now())
+    Job.objects.filter(pk=running.pk).update(time_limit=900)
+    Run.objects.filter(job=running).update(started_at=timezone.now())
     page = " ".join(markup(client_as("user").get(f"/jobs/{running.pk}/")).split())
     assert re.search(r"Its time limit ends it in 1[0-5] min( \d+ s)?,", page)
     assert "before its about 20 min of work are done" in page

@@ -33,6 +33,7 @@ from scheduling.runs.adapters.grid import GridBackend
 from scheduling.runs.core.script import Script, render
 from tests.gridportal.testbed.networks import crossbar
 from tests.scheduling.portal import wait_for
+from tests.waiting import looks
 
 pytestmark = pytest.mark.grid
 
@@ -143,12 +144,25 @@ def _asked(
 ) -> dict[tuple[str, str, str], Ended]:
     asked = {}
     for case, spec in specs.items():
-        wait_for((Path(spec.run_dir) / "ready").exists, f"the ranks of {case}", 240)
+        _wait_for_ranks(spec, backends[case[2]])
     time.sleep(5 if specs else 0)  # no launcher is asked in its first seconds
     for case, spec in specs.items():
         asked[case] = time.time()
         backends[case[2]].signal(spec.key, signal.SIGUSR1)
     return {case: _end(spec, backends[case[2]], asked[case]) for case, spec in specs.items()}
+
+
+def _wait_for_ranks(spec: RunSpec, backend: Backend) -> None:
+    """Until the program has begun; a run that ends first, or does not begin, is told with what it said."""
+    for _ in looks(240):
+        status = backend.poll([spec.key])[spec.key]
+        if (Path(spec.run_dir) / "ready").exists():
+            return
+        if status.state is BackendState.FINISHED:
+            break
+    output = Path(spec.run_dir, "output.log")
+    said = output.read_text(errors="replace")[-2000:] if output.exists() else "nothing"
+    raise AssertionError(f"{spec.key} has not begun: {status}; it said: {said}")
 
 
 def _submit(case: tuple[str, str, str], programs: Path, folder: Path, backends: dict[str, Backend]) -> RunSpec:
