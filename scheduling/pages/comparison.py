@@ -13,7 +13,7 @@ from scheduling.contracts.models import Contract
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.messages import message
-from scheduling.pages.job_summary import asked_rows
+from scheduling.pages.job_summary import INPUT_FILE, asked_rows
 from scheduling.placing.selectors.trial_stories import trial
 from scheduling.runs import selectors
 from scheduling.runs.models import Run
@@ -155,9 +155,18 @@ def side_by_side(facts: Sequence[dict[str, str]]) -> list[Row]:
 def _asked(job: Job, names_files: bool) -> dict[str, str]:
     """A parameter of the program may have the name of something else that was asked, such as the seed."""
     facts: dict[str, str] = {}
-    for name, value in asked_rows(job, names_files=names_files):
+    rows = asked_rows(job, names_files=names_files)
+    if sum(name == INPUT_FILE for name, _ in rows) > 1:
+        rows = [_named_file(value) if name == INPUT_FILE else (name, value) for name, value in rows]
+    for name, value in rows:
         facts[f"{name} of the selection" if name in facts else name] = value
     return facts
+
+
+def _named_file(value: str) -> tuple[str, str]:
+    """The row of one of several input files: headed by its name, with its size."""
+    name, _, size = value.rpartition(", ")
+    return f"{INPUT_FILE} {name}", size
 
 
 def _placement(each: ComparedRun) -> dict[str, str]:
@@ -186,13 +195,14 @@ def _times(each: ComparedRun) -> dict[str, str]:
         "predicted by its skeleton": _seconds(each.predicted),
         "from start to end": _seconds(each.elapsed),
         "program’s own time": _seconds(each.seconds),
-        "check": _check(each.run),
+        "check": _check(each),
         "started oddly": each.warning or _NOTHING,
     }
 
 
-def _check(run: Run | None) -> str:
-    if run is None:
+def _check(each: ComparedRun) -> str:
+    run = each.run
+    if run is None or (run.verified is None and not each.is_over):
         return _NOTHING
     if run.verified is None:
         return "none of its own"

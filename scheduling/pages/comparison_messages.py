@@ -54,9 +54,22 @@ def reservations(runs: Sequence[ComparedRun], differs: Sequence[str]) -> list[st
     if 2 <= len(alike) < usable:
         left_out = ", ".join(each.name for each in found if each not in alike)
         said.append(f"Left out of the sentence, since more than the choice of nodes differs: {left_out}.")
+    said += _same_nodes(runs)
     if len(alike) >= 2:
         said.append("Each ran once, and at another time: the network and other jobs may have changed in between.")
     return said
+
+
+def _same_nodes(runs: Sequence[ComparedRun]) -> list[str]:
+    """That a job on random nodes got those of another one, which happens where no others can be drawn."""
+    placed = [(each, frozenset(each.run.placement.nodes)) for each in runs if each.run]
+    pairs = [
+        (drawn.name, other.name)
+        for drawn, nodes in placed
+        for other, others in placed
+        if drawn.method == "random" and other.method != "random" and nodes == others
+    ]
+    return [f"{_start(drawn)} has the same nodes as {other}: these two compare nothing." for drawn, other in pairs]
 
 
 def _why_left_out(each: ComparedRun) -> str:

@@ -13,6 +13,8 @@ from scheduling.jobs.services.job_spec import COLUMNS, without_cpus
 from scheduling.messages.parts import ranks_text
 from scheduling.pages import rank_fields
 
+#: What a file of the job is headed by.
+INPUT_FILE = "input file"
 #: What the page shows by sentences of its own or in another place; of all else that was asked it has the name and the
 #: value.
 SHOWN_ELSEWHERE = frozenset(
@@ -111,7 +113,7 @@ def _inputs_asked(job: Job, names_files: bool) -> list[tuple[str, str]]:
     """Each file; how many there are to whoever may not read them."""
     inputs = read_all(job.inputs)
     if names_files or not inputs:
-        return [("input file", f"{each.name}, {size_text(each.size)}") for each in inputs]
+        return [(INPUT_FILE, f"{each.name}, {size_text(each.size)}") for each in inputs]
     return [("input files", str(len(inputs)))]
 
 

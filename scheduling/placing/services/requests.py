@@ -28,6 +28,7 @@ from scheduling.placing.services.specification_room import check_specification_r
 from scheduling.profiles.core.profile import SLACK
 from scheduling.profiles.services import stored_profiles
 from scheduling.runs.core import script
+from scheduling.runs.selectors import last_run
 from scheduling.runs.services import recording_library
 from scheduling.selection.core.placement import Request
 from scheduling.skeletons.services import stored_skeletons
@@ -197,7 +198,16 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
         ranks=ranks_asked.total,
         ranks_per_node=ranks_asked.ranks_per_node,
         specification=request.specification if request.specification.document() else None,
+        avoid=_nodes_compared(request),
     )
+
+
+def _nodes_compared(request: JobSpec | Job) -> frozenset[str]:
+    """The nodes of the job that is submitted once more on random nodes: on the same ones nothing would be compared."""
+    if not isinstance(request, Job) or request.method != "random" or request.resubmitted_from is None:
+        return frozenset()
+    run = last_run(request.resubmitted_from)
+    return frozenset(run.placement.nodes) if run else frozenset()
 
 
 def _check_plain_values(request: JobSpec) -> None:

@@ -35,6 +35,7 @@ class Request:
     counts a link with what one flow would get of it at most, and takes the pairs of `pattern` for those that talk where
     there is one). slack: groups whose lowest rate is up to this fraction below the best count as equals, of which the
     one whose messages take the least time by the pattern's weights is chosen (method pattern without `flows`).
+    avoid: the one set of nodes that is drawn only where there is no other (method random).
     """
 
     nodes: int | None
@@ -56,6 +57,7 @@ class Request:
     slots: Mapping[str, int] | None = None
     differ: int = 1
     specification: ApplicationSpecification | None = None
+    avoid: frozenset[str] = frozenset()
 
     @property
     def rank_count(self) -> int:

@@ -110,13 +110,21 @@ def _pattern(request: Request) -> Pattern:
 
 
 def _drawn(question: Question) -> list[Ranked]:
+    """Where a set is to be avoided, one more is drawn in case it is among them."""
     request = question.request
-    if question.is_by_slots:
-        return _drawn_on_slots(question)
+    wanted = request.candidates + bool(request.avoid)
+    found = _drawn_on_slots(question, wanted) if question.is_by_slots else _drawn_one_a_node(question, wanted)
+    nodes = question.pairs.usable
+    found.sort(key=lambda each: {nodes[place].id for place in each.group} == request.avoid)
+    return found[: request.candidates]
+
+
+def _drawn_one_a_node(question: Question, count: int) -> list[Ranked]:
+    request = question.request
     groups = drawing.draw(
         question.pairs,
         request.rank_count,
-        request.candidates,
+        count,
         request.min_bandwidth,
         rng=question.rng,
         clock=question.clock,
@@ -125,7 +133,7 @@ def _drawn(question: Question) -> list[Ranked]:
     return [Ranked(0.0, group, False) for group in groups]
 
 
-def _drawn_on_slots(question: Question) -> list[Ranked]:
+def _drawn_on_slots(question: Question, count: int) -> list[Ranked]:
     request = question.request
     rates = question.pairs.rates(bandwidth) if request.min_bandwidth > 0 else None
     slow = question.slow_pairs
@@ -142,7 +150,7 @@ def _drawn_on_slots(question: Question) -> list[Ranked]:
     groups = draw_on_slots(
         question.room,
         request.rank_count,
-        request.candidates,
+        count,
         keeps,
         rng=question.rng,
         clock=question.clock,

@@ -13,6 +13,7 @@ from gridportal.runtime.progress_events import Phase
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
 from scheduling.placing.services.random_nodes import with_random_nodes
+from scheduling.placing.services.requests import question
 from scheduling.runs.models import Run
 from scheduling.runs.services import phase_totals
 from tests.markup import markup
@@ -192,6 +193,24 @@ def test_one_click_submits_the_same_on_random_nodes_and_leads_to_both(client_as,
     assert made.requirements == Requirements()
     assert f"/jobs/compare/?runs={job.pk},{made.pk}" in markup(user.get(f"/jobs/{job.pk}/"))
     assert f"/jobs/compare/?runs={made.pk},{job.pk}" in markup(user.get(f"/jobs/{made.pk}/"))
+
+
+def test_random_nodes_are_others_than_those_of_the_job_that_they_are_compared_with(people, make_job):
+    job = make_job(people["user"], "succeeded")
+    again = make_job(people["user"], "queued", method="random", resubmitted_from=job)
+    assert question(again, None).avoid == set(job.runs.get().placement.nodes)
+    assert question(make_job(people["user"], "queued", method="random"), None).avoid == set()
+
+
+def test_a_draw_that_got_the_same_nodes_is_said_to_compare_nothing(client_as, pair):
+    first, second = pair
+    page = markup(client_as("user").get(f"/jobs/compare/?runs={first.pk},{second.pk}"))
+    said = f"Job {second.pk} has the same nodes as job {first.pk}: these two compare nothing."
+    assert said in page
+    placement = second.runs.get().placement
+    placement.nodes = ["n3", "n4"]
+    placement.save()
+    assert said not in markup(client_as("user").get(f"/jobs/compare/?runs={first.pk},{second.pk}"))
 
 
 def test_random_nodes_once_more_are_refused_in_words(client_as, people, make_job):

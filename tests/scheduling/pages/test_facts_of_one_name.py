@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduling.jobs.core.candidates import CandidateGroup
+from scheduling.pages.comparison import ComparedRun, comparison
 from scheduling.pages.job_summary import asked_rows
 from scheduling.profiles.charts import picture
 
@@ -27,3 +28,22 @@ def test_two_ranks_on_one_node_are_both_there():
         "Both ranks are on n1: no link can slow this job.",
         "All 3 ranks are on n1: no link can slow this job.",
     ]
+
+
+def test_each_of_several_input_files_is_headed_by_its_name(make_job, people):
+    files = [{"name": name, "size": 2048, "digest": "0" * 64} for name in ("mesh.dat", "waves, 2.dat")]
+    job = make_job(people["user"], "queued", inputs=files)
+    parts = comparison([ComparedRun.of(job, None)], names_files=True)
+    found = [row.name for part in parts for row in part.rows if row.name.startswith("input")]
+    assert found == ["input file mesh.dat", "input file waves, 2.dat"]
+
+
+def test_a_check_is_none_of_the_program_s_own_only_once_it_has_ended(make_job, people):
+    checks = {}
+    for state in ("running", "succeeded"):
+        job = make_job(people["user"], state)
+        run = job.runs.get()
+        run.verified = None
+        parts = comparison([ComparedRun.of(job, run)], names_files=True)
+        checks[state] = {row.name: row.values for part in parts for row in part.rows}.get("check")
+    assert checks == {"running": None, "succeeded": ("none of its own",)}
