@@ -60,15 +60,12 @@ def rounded_percent(fraction: float) -> float:
 
 
 def percent_text(percent: float) -> str:
-    """Percent in a column, whose head has the unit: the three digits that sentences have, too.
+    """Percent in a column, whose head has the unit: one digit behind the point for all, so that they can be compared.
 
     >>> percent_text(40.0), percent_text(33.3), percent_text(0.0307), percent_text(0.0), percent_text(1234.0)
-    ('40.0', '33.3', '0.0307', '0', '1,234')
+    ('40.0', '33.3', 'under 0.1', '0.0', '1,234.0')
     """
-    size = abs(percent)
-    if size < 0.01:
-        return "under 0.01" if percent else "0"
-    return f"{percent:,.{0 if size >= 100 else 1 if size >= 9.995 else 2}f}" if size >= 1 else f"{percent:.3g}"
+    return "under 0.1" if 0 < percent < 0.05 else f"{percent:,.1f}"
 
 
 def hours_text(hours: float) -> str:

@@ -42,6 +42,14 @@ def address(context: Any, **changes: Any) -> str:
 
 
 @register.simple_tag(takes_context=True)
+def page_address(context: Any, number: int | str, table: Any = "") -> str:
+    """This page's query for another part of its list; `table`: the one, of several with keys, that the part is of."""
+    if not table:
+        return address(context, page=number)
+    return address(context, page=f"{table.key}:{number}" if number else "") + f"#{table.key}"
+
+
+@register.simple_tag(takes_context=True)
 def time_range(context: Any) -> str:
     """The range of time of this page's query, for a link to another page that has one; empty where there is none."""
     query: QueryDict = context["request"].GET

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Page
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -21,10 +21,11 @@ from gridportal.web.refused_file import refused_file, text_answer
 from scheduling.jobs.filters import REPORT_PRESETS, JobFilterForm
 from scheduling.reports.charts import report_chart
 from scheduling.reports.report_pdf import pdf
-from scheduling.reports.report_range import USUAL, asked_range, range_note
 from scheduling.reports.report_section import Section
 from scheduling.reports.report_tabs import ALL_TABS, TABS, file_of, seen_by
+from scheduling.reports.section_pages import on_page, section_page
 from scheduling.reports.use_cells import with_columns
+from scheduling.usage.asked_range import USUAL, asked_range, range_note, range_text
 from scheduling.usage.period_sums import read_once
 from scheduling.usage.ranges import Range
 
@@ -74,7 +75,7 @@ def sections(request: HttpRequest, show: str) -> HttpResponse:
         "show": show,
         "label": TABS[show].label,
         "range_text": range_text(asked.span),
-        "sections": [(section, _chart(section)) for section in found],
+        "sections": [_shown_part(section, request.GET.get("page", "")[:_LONGEST_WORDS]) for section in found],
         "presets": [(name, words) for name, (words, _) in REPORT_PRESETS.items()],
         **list_context(request, "reports", tab=show),
         "no_columns": not TABS[show].has_use,
@@ -119,19 +120,16 @@ def report_pdf(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def range_text(span: Range) -> str:
-    """A range in words: a long one by its days."""
-    if span.is_in_days:
-        last = span.until - timedelta(microseconds=1)
-        days = f"{span.begin:%Y-%m-%d} to {last:%Y-%m-%d}, in whole days of UTC"
-        return days if last.date() != span.until.date() else f"{days}; the last one until {span.until:%H:%M}"
-    return f"{span.begin:%Y-%m-%d %H:%M} to {span.until:%Y-%m-%d %H:%M} UTC"
-
-
 def report_tabs(request: HttpRequest) -> dict[str, Any]:
     """The tabs that this person may open."""
     tabs = [(name, tab.label) for name, tab in seen_by(caller(request)).items()]
     return {"report_tabs": tabs, "sees_all": request.user.has_perm("scheduling.view_all_jobs")}
+
+
+def _shown_part(section: Section, asked: str) -> tuple[Section, dict[str, Any] | None, Page[Any]]:
+    """A section with the rows of one part of its table, its chart, and that part."""
+    page = section_page(section, asked)
+    return on_page(section, page), _chart(section), page
 
 
 def _chart(section: Section) -> dict[str, Any] | None:

@@ -18,11 +18,11 @@ from scheduling.jobs import selectors as job_selectors
 from scheduling.jobs.filters import REPORT_PRESETS, JobFilterForm
 from scheduling.reports.compared import SECONDS, Figure, compared
 from scheduling.reports.core.report_file_names import file_name
-from scheduling.reports.report_range import USUAL, exact_range
 from scheduling.reports.report_section import Section
 from scheduling.reports.views.range_reports import SKELETONS, report_tabs
 from scheduling.usage import selectors as use_selectors
 from scheduling.usage import sums as use_sums
+from scheduling.usage.asked_range import USUAL, exact_range
 from scheduling.usage.selectors import Use
 
 COLUMNS = (

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from gridportal.accounts.caller import caller
 from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, rows_of, unless_changed
 from gridportal.base.errors import ConflictError, InputError
-from gridportal.web.form_errors import add_input_error
+from gridportal.web.form_errors import add_input_error, page_text
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling.reports import schedule_services
@@ -57,7 +57,7 @@ def edit(request: HttpRequest, pk: int | None = None) -> HttpResponse:
             error.show_on(form)
             return _form(request, row, form, 409)
         except ConflictError as error:
-            messages.error(request, str(error))
+            messages.error(request, page_text(error))
             return redirect("report-schedules")
         else:
             add_result(

@@ -13,8 +13,8 @@ from monitoring.clusters.models import Cluster, Link, Node
 from scheduling.jobs.models import Job
 from scheduling.reports.report_section import Head, Section
 from scheduling.reports.report_tabs import TABS
-from scheduling.reports.views.range_reports import range_text
 from scheduling.runs.models import Run
+from scheduling.usage.asked_range import range_text
 from scheduling.usage.ranges import Range
 
 

@@ -1,4 +1,5 @@
-"""The time of a report: what the address names, the last 30 days unless told otherwise, ten years at most."""
+"""The time of a report, or of another page with such a choice: what the address names, the last 30 days unless told
+otherwise, ten years at most."""
 
 from __future__ import annotations
 
@@ -37,3 +38,12 @@ def range_note(span: Range, values: Mapping[str, Any]) -> str:
     cut = f" Longer than ten years cannot be shown: what was before {span.begin:%Y-%m-%d} is left out."
     left_out = cut if asked is not None and asked < span.begin else ""
     return f"Longer than a year, so it is shown by month, not by day.{left_out}" if span.is_in_months else ""
+
+
+def range_text(span: Range) -> str:
+    """A range in words: a long one by its days."""
+    if span.is_in_days:
+        last = span.until - timedelta(microseconds=1)
+        days = f"{span.begin:%Y-%m-%d} to {last:%Y-%m-%d}, in whole days of UTC"
+        return days if last.date() != span.until.date() else f"{days}; the last one until {span.until:%H:%M}"
+    return f"{span.begin:%Y-%m-%d %H:%M} to {span.until:%Y-%m-%d %H:%M} UTC"
