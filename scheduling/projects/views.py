@@ -16,12 +16,14 @@ from gridportal.base.time_presets import PRESETS
 from gridportal.web.form_errors import add_input_error
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
+from scheduling.jobs.filters import JobFilterForm
 from scheduling.jobs.project_models import Project
 from scheduling.projects import selectors, services
 from scheduling.projects.budget_messages import WHEN_USED, finding, may_take
 from scheduling.projects.budget_selectors import budget_states
 from scheduling.projects.core.budget_state import WhenUsed
 from scheduling.projects.forms import ProjectForm, first_values
+from scheduling.usage.asked_range import asked_range, range_text
 from scheduling.usage.core.use_parts import Figures
 from scheduling.usage.ranges import Range, recent
 
@@ -35,14 +37,18 @@ _USUAL = "30d"
 @require_safe
 def projects(request: HttpRequest) -> HttpResponse:
     """All projects that this person sees, with the node-hours of a recent time."""
+    form = JobFilterForm(request.GET, caller(request))
+    moments = {name: value for name, value in form.values().items() if name in ("start", "until")}
     since = request.GET.get("since", _USUAL)
     since = since if since in PRESETS else _USUAL
-    used = selectors.use_of_projects(caller(request), _recent(since))
+    span = asked_range(moments, since)
+    used = selectors.use_of_projects(caller(request), span)
     rows = [(row, used.get(row.pk, Figures())) for row in selectors.projects_of(caller(request))]
     context = {
         "rows": rows,
-        "since": since,
-        "time": PRESETS[since][0],
+        "form": form,
+        "since": "" if moments else since,
+        "time": range_text(span) if moments else PRESETS[since][0],
         "presets": [(name, label) for name, (label, _) in PRESETS.items()],
         "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
     }

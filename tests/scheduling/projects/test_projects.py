@@ -120,3 +120,19 @@ def test_the_report_adds_up_node_hours_by_project(client_as: Any, ocean: Project
     assert ["ocean", "1", "2.0", "50.0"] in found
     assert ["none", "1", "2.0", "50.0"] in found
     assert "2.00" in words(client_as("user").get("/projects/"))
+
+
+def test_the_list_counts_a_time_from_and_to(client_as: Any, ocean: Project, make_job: Any, people: Any) -> None:
+    job, end = make_job(people["user"], "succeeded"), timezone.now() - timedelta(days=40)
+    Run.objects.filter(job=job).update(started_at=end - timedelta(hours=1), ended_at=end)
+    Job.objects.filter(pk=job.pk).update(project=ocean, created_at=end - timedelta(hours=2), ended_at=end)
+    client = client_as("user")
+    assert '<td class="num">2.00</td>' not in words(client.get("/projects/"))
+    span = f"?start={end - timedelta(days=3):%Y-%m-%dT%H:%M}&until={end + timedelta(days=3):%Y-%m-%dT%H:%M}"
+    page = words(client.get(f"/projects/{span}"))
+    assert '<td class="num">2.00</td>' in page
+    assert f"Jobs and node-hours: {end - timedelta(days=3):%Y-%m-%d} to" in page
+    assert 'aria-current="true"' not in page
+    wrong = words(client.get("/projects/?start=soon"))
+    assert "Jobs and node-hours: last 30 d" in wrong
+    assert 'aria-invalid="true"' in wrong
