@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.views import redirect_to_login
+from django.http.response import HttpResponseBase
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.exceptions import NotAuthenticated
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.routers import SimpleRouter
 
@@ -55,9 +58,16 @@ _SIGNED_IN = {"permission_classes": [IsAuthenticated]}
 
 
 class _Docs(SpectacularSwaggerSplitView):
-    """OPTIONS has no page."""
+    """A page: OPTIONS has none, and who is not signed in is led to where that is done, and back."""
 
     http_method_names = ["get", "head"]
+
+    def handle_exception(self, exc: Exception) -> HttpResponseBase:  # type: ignore[override]  # or a redirect
+        """A wrong token is refused, as at any address for programs."""
+        if isinstance(exc, NotAuthenticated):
+            return redirect_to_login(self.request.get_full_path())
+        answer: HttpResponseBase = super().handle_exception(exc)
+        return answer
 
 
 _docs = _Docs.as_view(url_name="api-schema", template_name="api_docs.html", **_SIGNED_IN)

@@ -406,7 +406,7 @@ TABLE = {
     ("api-network-telemetry", "GET"):    "401 200 200 200 200 200",
     ("api-measure", "POST"):             "401 403 403 202 403 202",
     ("api-schema", "GET"):               "401 200 200 200 200 200",
-    ("api-docs", "GET"):                 "401 200 200 200 200 200",
+    ("api-docs", "GET"):                 "302 200 200 200 200 200",
 }  # fmt: skip
 
 _FORM = {

@@ -32,6 +32,14 @@ def test_the_docs_page_runs_no_inline_script(client_as):
     assert client.get("/api/docs?script=").status_code == 200
 
 
+def test_who_is_not_signed_in_is_led_from_the_docs_page_to_sign_in_and_back(db, client):
+    answer = client.get("/api/docs?deepLinking=true")
+    assert (answer.status_code, answer["Location"]) == (302, "/sign-in/?next=/api/docs%3FdeepLinking%3Dtrue")
+    assert client.get("/api/jobs").status_code == 401
+    assert client.get("/api/schema").status_code == 401
+    assert client.get("/api/docs", headers={"Authorization": "Bearer wrong"}).status_code == 401
+
+
 @pytest.mark.parametrize(
     ("address", "field", "accepted"),
     [
