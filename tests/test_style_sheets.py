@@ -4,6 +4,7 @@ by a chart, or by a library whose elements we restyle."""
 from __future__ import annotations
 
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
 import drf_spectacular_sidecar
@@ -115,3 +116,46 @@ def luminance(colour: str) -> float:
     parts = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+class _Links(HTMLParser):
+    """The elements around each link behind which a sentence ends or goes on: names and classes, the nearest last."""
+
+    _EMPTY = {"input", "br", "img", "link", "meta", "hr"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[set[str]] = []
+        self.link: list[set[str]] = []
+        self.found: list[list[set[str]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self._EMPTY:
+            return
+        words = {tag} | {f".{word}" for word in (dict(attrs).get("class") or "").split()}
+        self.open.append(words)
+        if tag == "a":
+            self.link = list(self.open)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and tag not in self.open.pop():
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if self.link and "a" not in {name for each in self.open for name in each}:
+            if re.match(r"\s*([.]|[,;]\s*\w)", data):
+                self.found.append(self.link)
+            self.link = []
+
+
+def test_links_in_sentences_are_underlined() -> None:
+    rules = re.findall(r":is\(([^()]*)\) > a:not", (ROOT / "static/css/elements.css").read_text())
+    underlined = {name.strip() for rule in rules for name in rule.split(",")}
+    plain = []
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        links = _Links()
+        links.feed(re.sub(r"\{%.*?%\}|\{#.*?#\}", "", path.read_text(), flags=re.DOTALL))
+        for *_, around, link in links.found:
+            if not around & underlined and ".button" not in link:
+                plain.append((str(path.relative_to(ROOT)), sorted(around)))
+    assert plain == []
