@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Max, QuerySet
+from django.db.models import Case, Max, QuerySet, Value, When
 
 from gridportal.base.clusters import Cluster as Setting
 from gridportal.base.errors import BackendError, InputError
@@ -53,6 +53,12 @@ class NodeState(NamedTuple):
 def configured() -> dict[str, Setting]:
     """The clusters of GRIDPORTAL_CLUSTERS by name; the first is the default."""
     return dict(settings.CLUSTERS)
+
+
+def in_setting_order() -> QuerySet[Cluster]:
+    """The rows of all clusters: those of GRIDPORTAL_CLUSTERS first, in its order, as forms offer them."""
+    places = [When(name=name, then=Value(at)) for at, name in enumerate(settings.CLUSTERS)]
+    return Cluster.objects.order_by(Case(*places, default=Value(len(places))), "name")
 
 
 def default_cluster() -> str:

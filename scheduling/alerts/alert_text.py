@@ -13,6 +13,9 @@ from scheduling.messages.metric_text import LINK_USE, SILENCE, WAITING, metric_o
 #: What a rule watches that names no node or link.
 _ANY = {LINK_USE: "Use of any link", SILENCE: "Silence of any agent", WAITING: "Longest wait of a job"}
 
+#: What is said of a rule that is about what has no value.
+UNMEASURED = "Nothing measures what it is about yet, so it cannot fire."
+
 
 def rule_text(rule: AlertRule) -> str:
     """When a rule fires and when an alert of it ends, in one sentence."""

@@ -11,6 +11,7 @@ from django import forms
 from gridportal.base.sizes import parse_size
 from gridportal.web.worded_form import NAME_NEEDED, WordedForm
 from monitoring.clusters.models import Cluster
+from monitoring.clusters.selectors import in_setting_order
 from scheduling.alerts.models import AlertRule
 from scheduling.alerts.services.changing_rules import MOST_HOLD
 from scheduling.messages.metric_text import METRICS, metric_of
@@ -29,7 +30,7 @@ class RuleForm(WordedForm):
     """One rule. `services.changing_rules` checks what hangs on more than the field itself."""
 
     name = forms.CharField(label="Name", max_length=80, error_messages={"required": NAME_NEEDED})
-    cluster = forms.ModelChoiceField(Cluster.objects.order_by("name"), label="Cluster", empty_label=None)
+    cluster = forms.ModelChoiceField(Cluster.objects.none(), label="Cluster", empty_label=None)
     metric = forms.ChoiceField(label="What is watched")
     subject = forms.CharField(
         label="Of which node or link",
@@ -57,6 +58,7 @@ class RuleForm(WordedForm):
     def __init__(self, data: Any = None, *, rule: AlertRule | None = None, metrics: tuple[str, ...] = ()) -> None:
         names = dict.fromkeys([*METRICS, *metrics, *([rule.metric] if rule else [])])
         super().__init__(data, initial=first_values(rule) if rule else None)
+        self.fields["cluster"].queryset = in_setting_order()  # type: ignore[attr-defined]  # it chooses rows
         field = self.fields["metric"]
         if isinstance(field, forms.ChoiceField):
             field.choices = [(name, _label(name)) for name in names]

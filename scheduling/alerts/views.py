@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,16 +17,17 @@ from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.list_pages import LISTS
 from gridportal.base.errors import ConflictError, InputError
+from gridportal.web.form_errors import page_text
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from monitoring.clusters.models import Cluster
-from scheduling.alerts.alert_text import alert_row, missing_subject, rule_text
+from scheduling.alerts.alert_text import UNMEASURED, alert_row, missing_subject, rule_text
 from scheduling.alerts.core.alert_states import AlertState
 from scheduling.alerts.forms import RuleForm, first_values
 from scheduling.alerts.models import AlertRule
 from scheduling.alerts.selectors import alert_rows
-from scheduling.alerts.selectors.alert_subjects import without_subject
+from scheduling.alerts.selectors.alert_subjects import unmeasured, without_subject
 from scheduling.alerts.selectors.alert_values import AlertValues
 from scheduling.alerts.services import changing_rules
 
@@ -53,7 +54,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "q": text,
         "firing": firing,
         "rules": [(each, rule_text(each)) for each in rules],
-        "without_subject": without_subject(rules, timezone.now()),
+        **_without_values(rules),
         **list_context(request, "alerts"),
     }
     return render(request, "scheduling/alerts/list.html", context)
@@ -70,7 +71,7 @@ def new_rule(request: HttpRequest) -> HttpResponse:
         except InputError as error:
             form.refuse(error.field, f"Enter {error.accepted}.")
         else:
-            add_result(request, f"The rule {made}", made.get_absolute_url(), "is watched from now on.")
+            add_result(request, f"The rule {made}", made.get_absolute_url(), _outcome(made, "is watched from now on."))
             return redirect("alerts")
     return render(request, "scheduling/alerts/new.html", {"form": form}, status=422 if form.errors else 200)
 
@@ -93,10 +94,10 @@ def rule(request: HttpRequest, pk: int) -> HttpResponse:
             error.show_on(form)
             return _rule_page(request, row, form, status=409)
         except ConflictError as error:
-            messages.error(request, str(error))
+            messages.error(request, page_text(error))
             return redirect("alerts")
         else:
-            add_result(request, f"The rule {changed}", changed.get_absolute_url(), "is changed.")
+            add_result(request, f"The rule {changed}", changed.get_absolute_url(), _outcome(changed, "is changed."))
             return redirect(changed)
     return _rule_page(request, row, form, status=422)
 
@@ -110,9 +111,9 @@ def mute(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         changed = changing_rules.mute_rule(caller(request), pk, int(sent) if sent.isdecimal() and len(sent) < 9 else -1)
     except InputError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     except ConflictError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
         return redirect("alerts")
     else:
         until = changed.muted_until
@@ -142,8 +143,9 @@ def _rule_page(request: HttpRequest, row: AlertRule, form: RuleForm, status: int
     context = {
         "rule": row,
         "finding": rule_text(row),
-        "without_subject": without_subject([row], timezone.now()),
+        **_without_values([row]),
         "missing_subject": missing_subject(row),
+        "nothing_measures": UNMEASURED,
         "form": form,
         "page": page,
         "rows": [alert_row(each) for each in page.object_list],
@@ -152,6 +154,19 @@ def _rule_page(request: HttpRequest, row: AlertRule, form: RuleForm, status: int
         "shown": LISTS["alerts"].shown(()),
     }
     return render(request, "scheduling/alerts/rule.html", context, status=status)
+
+
+def _without_values(rules: Sequence[AlertRule]) -> dict[str, set[int]]:
+    """Which rules are about what is not there, and which about what nothing measures."""
+    now = timezone.now()
+    gone = without_subject(rules, now)
+    return {"without_subject": gone, "unmeasured": unmeasured(rules, now) - gone}
+
+
+def _outcome(rule: AlertRule, outcome: str) -> str:
+    """What happened to a rule, and that nothing measures yet what it is about."""
+    nothing = rule.enabled and unmeasured([rule], timezone.now())
+    return f"{outcome} {UNMEASURED}" if nothing else outcome
 
 
 def _metrics() -> tuple[str, ...]:

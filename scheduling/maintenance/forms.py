@@ -10,6 +10,7 @@ from django import forms
 from gridportal.base.dates import MomentField
 from gridportal.web.worded_form import WordedForm
 from monitoring.clusters.models import Cluster
+from monitoring.clusters.selectors import in_setting_order
 from scheduling.jobs.core.specification_text import split_names
 from scheduling.maintenance.models import LEVELS
 
@@ -25,7 +26,7 @@ def _moment(label: str, *, required: bool, help_text: str = "") -> MomentField:
 class MaintenanceForm(WordedForm):
     """One time in which nodes are worked on."""
 
-    cluster = forms.ModelChoiceField(Cluster.objects.order_by("name"), label="Cluster", empty_label=None)
+    cluster = forms.ModelChoiceField(Cluster.objects.none(), label="Cluster", empty_label=None)
     nodes = forms.CharField(label="Nodes", required=False, max_length=20_000)
     start = _moment("From, UTC", required=True)
     end = _moment("To, UTC", required=True)
@@ -33,6 +34,7 @@ class MaintenanceForm(WordedForm):
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data)
+        self.fields["cluster"].queryset = in_setting_order()  # type: ignore[attr-defined]  # it chooses rows
         examples = ", or ".join(_examples())
         self.fields["nodes"].help_text = f"Names{examples and f', such as {examples}'}. Empty: all nodes."
 
@@ -43,7 +45,7 @@ class MaintenanceForm(WordedForm):
 
 def _examples() -> Iterator[str]:
     """Two nodes of each of the first clusters."""
-    for cluster in Cluster.objects.order_by("name")[:_CLUSTERS]:
+    for cluster in in_setting_order()[:_CLUSTERS]:
         names = cluster.nodes.filter(kind="compute").order_by("position").values_list("name", flat=True)
         if names:
             yield f"{' '.join(names[:2])} of {cluster}"

@@ -113,13 +113,19 @@ def _refuse_twice(cluster: Cluster, nodes: Sequence[str], start: datetime, end: 
             raise InputError("start", start.isoformat(), f"another time or other nodes: this is planned already{by}")
 
 
+def _nodes_accepted(cluster: Cluster, known: Sequence[str]) -> str:
+    if not known:
+        return f"nothing, which means all nodes, until the nodes of {cluster} are known"
+    named = one_of(known, _NAMED).removeprefix("one of ")
+    return f"names of compute nodes of {cluster} ({named}), or nothing for all of them"
+
+
 def _wrong_nodes(cluster: Cluster, nodes: Sequence[str]) -> Iterator[InputError]:
     known = set(cluster.nodes.filter(kind="compute").values_list("name", flat=True))
     wrong = [name for name in nodes if name not in known]
     if wrong:
-        named = one_of(sorted(known), _NAMED).removeprefix("one of ")
         shown = ", ".join(wrong[:_NAMED])
-        accepted = f"names of compute nodes of {cluster} ({named}), or nothing for all of them; it has no {shown}"
+        accepted = f"{_nodes_accepted(cluster, sorted(known))}; {cluster} has no {shown}"
         yield InputError("nodes", shown, accepted)
 
 

@@ -41,10 +41,18 @@ METRICS: Mapping[str, Metric] = {
     "gpu": Metric("Use of the GPUs of", "%", 0.01, most=1.0),
 }
 
+#: Those that are offered only where something measures them.
+_ALSO: Mapping[str, Metric] = {
+    "agent_up": Metric("Agent answers (1) or not (0) on", "", most=1.0),
+    "clock_offset": Metric("Clock difference to the portal of", "ms", 1e-3, least=None),
+    "memory_total": Metric("Size of the memory of", "GB", 1e9),
+    "disk_total": Metric("Size of the disk of", "GB", 1e9),
+}
+
 
 def metric_of(name: str) -> Metric:
     """How a metric is told; one that nobody described by its own name, in its own unit."""
-    return METRICS.get(name) or Metric(f"{name.replace('_', ' ').capitalize()} of", "", least=None)
+    return METRICS.get(name) or _ALSO.get(name) or Metric(f"{name.replace('_', ' ').capitalize()} of", "", least=None)
 
 
 def value_text(name: str, value: float) -> str:
@@ -52,6 +60,8 @@ def value_text(name: str, value: float) -> str:
 
     >>> value_text("link_use", 0.934), value_text("waiting", 3900), value_text("bandwidth", 8e7)
     ('93.4 %', '1 h 5 min', '80 Mbit/s')
+    >>> value_text("clock_offset", -0.0125), value_text("disk_total", 2e12), value_text("agent_up", 0.0)
+    ('-12.5 ms', '2000 GB', '0')
     """
     metric = metric_of(name)
     if metric.unit == "s":

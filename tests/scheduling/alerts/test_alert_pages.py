@@ -101,6 +101,30 @@ def test_figures_of_infiniband_gres_and_node_exporter_carry_alerts(
     assert f"{subject}</a>" in words(client.get("/alerts/"))
 
 
+def test_a_rule_on_what_nothing_measures_is_saved_and_told(client_as: Any, cluster: Any) -> None:
+    one, two = (cluster.nodes.get(name=name) for name in ("n1", "n2"))
+    Link.objects.create(cluster=cluster, source=two, target=one, capacity=1e8)
+    client = client_as("operator")
+    says = "Nothing measures what it is about yet, so it cannot fire."
+    form = FORM | {"cluster": cluster.pk}
+    assert says in words(client.post("/alerts/rules/new", form | {"subject": "n2>n1"}, follow=True))
+    silent = AlertRule.objects.get()
+    assert says in words(client.get(silent.get_absolute_url()))
+    assert says not in words(
+        client.post("/alerts/rules/new", form | {"name": "Other", "subject": "n1>n2"}, follow=True)
+    )
+    assert words(client.get("/alerts/")).count("nothing measures it yet") == 1
+    assert says not in words(client.get(AlertRule.objects.get(name="Other").get_absolute_url()))
+
+
+def test_forms_begin_with_the_first_cluster_of_the_setting(client_as: Any, cluster: Any, settings: Any) -> None:
+    Cluster.objects.create(name="alpha", topology="two")
+    settings.CLUSTERS = {"grid": settings.CLUSTERS["grid"], "alpha": settings.CLUSTERS["grid"]}
+    first = f'<option value="{cluster.pk}">grid</option> <option'
+    for address in ("/alerts/rules/new", "/maintenance/"):
+        assert first in words(client_as("operator").get(address)), address
+
+
 def test_a_rule_whose_link_a_new_topology_has_not_is_told(client_as: Any, cluster: Any) -> None:
     rule = AlertRule.objects.create(
         name="busy", cluster=cluster, metric="link_use", level=0.5, clear=0.5, subject="n1>n2"

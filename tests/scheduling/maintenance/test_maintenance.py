@@ -109,9 +109,16 @@ def test_an_end_before_the_start_is_told_with_the_start(client_as: Any, cluster:
 def test_all_that_is_wrong_is_told_at_once_with_the_nodes_of_the_cluster(client_as: Any, cluster: Cluster) -> None:
     form = {"cluster": cluster.pk, "nodes": "n9 n1 n8", "start": field(3), "end": field(1), "why": ""}
     said = words(client_as("operator").post("/maintenance/windows", form))
-    assert "Enter names of compute nodes of grid (n1, n2, n3), or nothing for all of them; it has no n9, n8." in said
+    assert "Enter names of compute nodes of grid (n1, n2, n3), or nothing for all of them; grid has no n9, n8." in said
     assert "Enter a time after" in said
     assert "Names, such as n1 n2 of grid. Empty: all nodes." in said
+
+
+def test_nodes_of_a_cluster_that_has_not_answered_are_not_taken(client_as: Any, cluster: Cluster) -> None:
+    cluster.nodes.all().delete()
+    form = {"cluster": cluster.pk, "nodes": "n9", "start": field(1), "end": field(3), "why": ""}
+    said = words(client_as("operator").post("/maintenance/windows", form))
+    assert "Enter nothing, which means all nodes, until the nodes of grid are known; grid has no n9." in said
 
 
 def test_what_never_began_is_taken_back(client_as: Any, cluster: Cluster) -> None:
