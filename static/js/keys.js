@@ -1,6 +1,6 @@
 /* Keys: / searches, ? lists the shortcuts, g and a letter goes to a page. None while someone is typing. */
 
-const PAGES = { s: "submit", j: "jobs", t: "topology", a: "applications", h: "help" };
+const PAGES = { s: "submit", j: "jobs", t: "topology", a: "applications", m: "migrations", r: "reports", h: "help" };
 let going = -Infinity;
 
 /* The search of this page, where it has one that can be seen: its list's, else another one, such as its log's. */

@@ -22,7 +22,9 @@ function row([word, value, moment]) {
 }
 
 let shown = "",
-  marked = "";
+  marked = "",
+  words = "", // what was searched for last, and which of the nodes that fit is shown
+  place = 0;
 
 /* Of a large network the figures are asked for one by one. */
 async function fetched(name) {
@@ -72,12 +74,12 @@ function choose(name) {
   show(name);
 }
 
-/* What is amiss with the search; nothing takes the last sentence away. */
-function say(sentence) {
+/* What is to be said of the search, or amiss with it; nothing takes the last sentence away. */
+function say(sentence, amiss = true) {
   const said = document.querySelector("[data-map-found]");
   if (!said) return;
   said.textContent = sentence;
-  said.classList.toggle("bad", Boolean(sentence));
+  said.classList.toggle("bad", amiss && Boolean(sentence));
 }
 
 /* As it is called on the map, whatever the case. */
@@ -91,18 +93,45 @@ function pair(wanted, facts) {
   return ends.length === 2 && ends.every(Boolean) ? ends.join(">") : undefined;
 }
 
+/* All that a search may mean: what is called so, else each node whose name begins so. */
+function fitting(wanted, facts) {
+  const exact = called(wanted, facts) || pair(wanted, facts);
+  if (exact) return [exact];
+  return Object.keys(facts).filter((key) => !key.includes(">") && key.toLowerCase().startsWith(wanted));
+}
+
+/* Of several that fit, the same search again shows the next one. */
 function find(name) {
   const wanted = name.trim().toLowerCase();
   const facts = read();
-  const hit =
-    wanted &&
-    (called(wanted, facts) ||
-      pair(wanted, facts) ||
-      Object.keys(facts).find((key) => !key.includes(">") && key.toLowerCase().startsWith(wanted)));
-  say(hit || !wanted ? "" : `No ${wanted.includes(">") ? "link" : "node"} is called ${name.trim()}.`);
+  const hits = wanted ? fitting(wanted, facts) : [];
+  place = wanted === words && hits.length ? (place + 1) % hits.length : 0;
+  words = wanted;
+  const hit = hits[place];
+  if (hits.length > 1) say(`${place + 1} of ${hits.length} nodes that fit. Press Enter for the next one.`, false);
+  else say(hit || !wanted ? "" : `No ${wanted.includes(">") ? "link" : "node"} is called ${name.trim()}.`);
   keep(hit || "");
   mark(hit, facts);
-  if (hit) show(hit);
+  if (!hit) return;
+  bring(hit, facts);
+  show(hit);
+}
+
+/* Into view: the map where the page has scrolled past it, and the place where the map is drawn enlarged. */
+function bring(hit, facts) {
+  const at = placed(hit, facts);
+  if (!at || !box?.layout) return;
+  box.scrollIntoView({ block: "nearest" });
+  const moved = {};
+  for (const [axis, value] of [
+    ["xaxis", at[0]],
+    ["yaxis", at[1]],
+  ]) {
+    const [from, to] = box.layout[axis]?.range ?? [];
+    if (from === undefined || (value - from) * (value - to) <= 0) continue;
+    moved[`${axis}.range`] = [value - (to - from) / 2, value + (to - from) / 2];
+  }
+  if (Object.keys(moved).length) window.Plotly.relayout(box, moved);
 }
 
 /* What was found stands in the address, so that a reload or a colleague sees it too. */
@@ -123,14 +152,14 @@ function placed(name, facts) {
 
 function mark(hit, facts) {
   marked = hit || "";
-  const place = placed(marked, facts);
-  if (!place) return point([]);
+  const at = placed(marked, facts);
+  if (!at) return point([]);
   const style = getComputedStyle(document.documentElement),
     token = (name) => style.getPropertyValue(name).trim();
   point([
     {
-      x: place[0],
-      y: place[1],
+      x: at[0],
+      y: at[1],
       text: hit.replace(">", "–"),
       showarrow: true,
       arrowhead: 2,

@@ -274,6 +274,16 @@ def test_keys_open_the_list_of_shortcuts_and_the_search(portal, jobs):
     assert page.evaluate("document.activeElement.name") == "q"
 
 
+def test_keys_go_to_the_pages_that_the_list_of_shortcuts_names(portal, jobs):
+    portal.sign_in("user")
+    portal.go("/jobs/")
+    page = portal.page
+    for key, address in (("m", "/migrations/"), ("r", "/reports/people/"), ("j", "/jobs/")):
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        page.wait_for_url(f"**{address}")
+
+
 def test_the_key_of_the_search_takes_the_one_that_the_page_has(portal, jobs):
     portal.sign_in("user")
     page = portal.page

@@ -53,6 +53,25 @@ def test_a_found_node_stays_in_the_address(portal, people, network):
     assert not portal.errors
 
 
+def test_of_several_nodes_that_fit_enter_shows_one_after_the_other_in_view(portal, people, network):
+    portal.sign_in("user")
+    portal.go("/topology/")
+    page = portal.page
+    page.wait_for_selector("#map-chart .main-svg")
+    page.locator("#find-node").fill("n")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-map-found] >> text=/1 of [0-9]+ nodes that fit. Press Enter for the next one./")
+    first = page.evaluate("new URL(location).searchParams.get('find')")
+    far = "Plotly.relayout('map-chart', {'xaxis.range': [1000, 1001], 'yaxis.range': [1000, 1001]})"
+    page.evaluate(far)
+    page.locator("#find-node").press("Enter")
+    page.wait_for_selector("[data-map-found] >> text=/2 of [0-9]+ nodes/")
+    assert page.evaluate("new URL(location).searchParams.get('find')") != first
+    page.wait_for_function("document.getElementById('map-chart').layout.xaxis.range[0] < 1000")
+    assert not page.locator("[data-map-found].bad").count()
+    assert not portal.errors
+
+
 def test_on_a_telephone_the_menu_opens_and_closes_by_the_keyboard(portal, people):
     portal.sign_in("operator")
     page = portal.page
