@@ -280,6 +280,10 @@ class SubmitForm(WordedForm):
                 cleaned |= rank_fields.filled(rank_fields.rank_request(cleaned))
             except InputError as error:
                 self.add_error(error.field, form_words.beside(error))
+        try:
+            cluster_fields.options(cleaned.get("cluster", ""), cleaned)
+        except InputError as error:
+            self.blame(error)
         return cleaned
 
     def to_spec(self) -> JobSpec:

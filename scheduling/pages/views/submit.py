@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from gridportal.accounts.caller import caller
 from gridportal.base import rank_places
-from gridportal.base.errors import BusyError, ConflictError, GridPortalError, ImpossibleError
+from gridportal.base.errors import BusyError, ConflictError, GridPortalError, ImpossibleError, InputError
 from gridportal.base.reasons import Code, Reason
 from gridportal.web.long_answers import long_answer
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
@@ -27,7 +27,7 @@ from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.input_files import InputFile, merged, read_all
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.selectors import usable_applications, usual_project
-from scheduling.jobs.services import job_inputs, job_spec
+from scheduling.jobs.services import dependencies, job_inputs, job_spec
 from scheduling.matching.selectors import saved_requests
 from scheduling.matching.services.limited_match import LONGEST_MATCHES
 from scheduling.messages import scaling_messages
@@ -63,6 +63,8 @@ class Place:
 FIRST = "nas-cg"
 MOST_TABS = 6
 MOST_SAVED = 20
+#: The fields of jobs after which this one starts.
+_ORDER = {"after", "after_ok"}
 _MADE_BEFORE = "This form has made a job or a sweep already, of other values. Submit it again to make one of these."
 
 
@@ -190,7 +192,19 @@ def _send(
             tasks.place_soon(job)
             add_result(request, f"Job {job.pk}", job.get_absolute_url(), "is submitted.")
             return redirect(job)
+    _blame_order(request, form)
     return _page(request, form, applications, source, status=422)
+
+
+def _blame_order(request: HttpRequest, form: forms.SubmitForm) -> None:
+    """What is wrong with the jobs after which it starts, told with all else that is wrong."""
+    if form.errors.keys() & _ORDER:
+        return
+    after, after_ok = (form.cleaned_data.get(name) or () for name in ("after", "after_ok"))
+    try:
+        dependencies.check_numbers(caller(request), after, after_ok)
+    except InputError as error:
+        form.blame(error)
 
 
 def _give_new_key(form: forms.SubmitForm) -> None:

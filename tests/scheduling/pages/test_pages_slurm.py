@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -117,6 +118,18 @@ def test_a_bad_option_is_one_sentence_on_the_page_and_over_the_api(
         said = str(answer.json())
         assert name in said
         assert words in said
+    assert not Job.objects.exists()
+
+
+def test_all_that_is_wrong_is_told_at_once(
+    client_as: Callable[..., Client], fake_queue: FakeQueue, application: Any
+) -> None:
+    refresh_loads("hpc")
+    wrong = {"cluster": "hpc", "hpc-gres": "bogus!!", "after": "99999", "time_limit": "-1"}
+    page = markup(client_as("user").post(reverse("submit"), FORM | wrong))
+    for field in ("hpc-gres", "after", "time_limit"):
+        assert re.search(rf'<[^>]*name="{field}"[^>]*aria-invalid="true"', page), field
+    assert "Enter the number of a job that you can see." in page
     assert not Job.objects.exists()
 
 
