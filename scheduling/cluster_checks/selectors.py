@@ -63,7 +63,9 @@ class ClusterState:
     @property
     def answers(self) -> bool | None:
         """Whether it answered when it was asked last; None: it was never asked."""
-        return None if self.row is None or not self.row.topology else not self.errors
+        if self.errors:
+            return False
+        return True if self.row is not None and self.row.topology else None
 
     @property
     def age(self) -> float | None:

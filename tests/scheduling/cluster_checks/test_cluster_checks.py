@@ -196,6 +196,16 @@ def test_settings_have_their_origin_and_hide_what_may_be_secret(client_as: Any, 
     assert client_as("administrator").get("/clusters/other/").status_code == 404
 
 
+def test_a_cluster_that_refused_from_the_start_is_told_alike_on_both_pages(client_as: Any, grid: Any) -> None:
+    refusal = "scontrol refused with exit code 1: Access denied."
+    Cluster.objects.update(topology="", error=refusal, error_at=timezone.now())
+    for address in ("/clusters/", "/clusters/grid/"):
+        page = markup(client_as("manager").get(address))
+        assert "It does not answer." in page
+        assert page.count(refusal) == 1
+        assert "never reached" not in page
+
+
 def test_every_setting_has_a_meaning() -> None:
     rows = selectors.setting_rows(Setting(name="grid", backend="grid"))
     assert [row.name for row in rows if not row.meaning] == []
