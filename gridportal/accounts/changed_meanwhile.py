@@ -32,8 +32,8 @@ class ChangedMeanwhileError(ConflictError):
     def sentence(self, labels: Sequence[str]) -> str:
         """Who changed what, and how to go on."""
         return (
-            f"{self.who} changed {all_listed(labels)}{self.at} after you opened this form. Nothing of yours is saved "
-            "yet. Save again to put your values in place of these, or open the page anew to keep them."
+            f"{self.who} changed {all_listed(_quoted(labels))}{self.at} after you opened this form. Nothing of yours "
+            "is saved yet. Save again to put your values in place of these, or open the page anew to keep them."
         )
 
     def sentence_for_programs(self) -> str:
@@ -95,6 +95,10 @@ def _who_and_when(request: HttpRequest, events: QuerySet[AuditEvent]) -> tuple[s
         return "Somebody", ""
     name = "You" if newest.actor_id == request.user.pk else newest.actor_name
     return name, f" at {newest.at:%H:%M} UTC,"
+
+
+def _quoted(labels: Sequence[str]) -> list[str]:
+    return [f"“{label}”" for label in labels]
 
 
 def _label(form: WordedForm, name: str) -> str:

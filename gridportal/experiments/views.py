@@ -22,6 +22,7 @@ from gridportal.experiments.plan import Plan
 from gridportal.experiments.services import requests
 from gridportal.experiments.states import CANCELLABLE, RESUMABLE
 from gridportal.experiments.trial_columns import RUN_COLUMNS, Column
+from gridportal.web.form_errors import page_text
 from gridportal.web.result_messages import add_result
 
 _MOST_TRIALS = 200
@@ -101,7 +102,7 @@ def _act(request: HttpRequest, pk: int, verb: Callable[..., Experiment], message
     try:
         row = verb(caller(request), row)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
         return redirect(row)
     tasks.tend_experiments.delay_on_commit()
     add_result(request, str(row), row.get_absolute_url(), f"{message}.")

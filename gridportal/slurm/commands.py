@@ -85,6 +85,8 @@ class SlurmCommands:
             return BackendError(f"{self.called(argv)} failed: {why} ({message})")
         if argv[0] == "sbatch" and (why := later(done.stderr)):
             return LaterError(f"{self.called(argv)} does not take the job yet: {why}.")
+        if not done.stderr.strip() and not done.stdout.strip():
+            return RefusedError(f"{self.called(argv)} failed with exit code {done.returncode} and gave no reason.")
         return RefusedError(f"{self.called(argv)} refused with exit code {done.returncode}: {message}")
 
     def called(self, argv: Sequence[str]) -> str:

@@ -65,7 +65,7 @@ def _(option: str, needed: str, has: str) -> str:
 def _(room: int, ranks: int) -> str:
     if room < ranks:
         return f"nothing, but all such nodes together have room for {room} of {nodes(ranks, 'rank')}"
-    return "nothing by itself, but no group with it is all that the job asks for"
+    return "nothing by itself, but no group with it has all that the job asks for"
 
 
 @says(Code.NODE_LOW_CPU)

@@ -39,7 +39,7 @@ MISSING: Mapping[Channel, str] = {
 }
 _TITLES: Mapping[NoticeKind, str] = {
     NoticeKind.STARTED: "{job} has started",
-    NoticeKind.ENDED: "{job} has ended well",
+    NoticeKind.ENDED: "{job} has succeeded",
     NoticeKind.FAILED: "{job} has failed",
     NoticeKind.WAITS: "{job} waits for a decision",
     NoticeKind.PROPOSED: "A move of {job} waits for an operator",

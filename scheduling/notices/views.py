@@ -20,7 +20,7 @@ from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, InputError, SeveralInputsError
-from gridportal.web.form_errors import add_input_error
+from gridportal.web.form_errors import add_input_error, page_text
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.result_messages import add_result
 from scheduling.jobs.models import Job
@@ -122,7 +122,7 @@ def test(request: HttpRequest) -> HttpResponse:
     try:
         choices.send_test(caller(request))
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         messages.success(request, "A test is on its way. This page says by which ways it has arrived.")
     return redirect("notices")
@@ -137,7 +137,7 @@ def job_notices(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         choice = choices.choose_for_job(caller(request), job, request.POST.get("choice", ""))
     except InputError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         outcome = f"{notice_messages.JOB_CHOICES[choice].lower()}."
         add_result(request, f"Notices of job {pk}:", f"{job.get_absolute_url()}#notices", outcome)

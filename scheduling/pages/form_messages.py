@@ -17,10 +17,12 @@ def beside(error: GridPortalError) -> str:
     '11 is not possible. Enter at most 10.'
     >>> beside(InputError("parameters[1].min", "x", "a number"))
     "Entry 2, min: 'x' is not possible. Enter a number."
+    >>> beside(InputError("path", "", "the path of the program"))
+    'Enter the path of the program.'
     """
     if not isinstance(error, InputError) or (isinstance(error, TextError) and error.line):
         return str(error)
-    return f"{_where(error.field)}{_value(error.value)} is not possible. Enter {to_enter(error.accepted.rstrip('.'))}."
+    return f"{_where(error.field)}{_value(error.value)}Enter {to_enter(error.accepted.rstrip('.'))}."
 
 
 def _where(field: str) -> str:
@@ -33,4 +35,4 @@ def _where(field: str) -> str:
 
 
 def _value(value: object) -> str:
-    return "An empty value" if shown(value) == "empty" else shown(value)
+    return "" if shown(value) == "empty" else f"{shown(value)} is not possible. "

@@ -60,9 +60,9 @@ class Draft:
         try:
             document = bounded_json.loads(self.text)
         except UnreadableError as error:
-            raise InputError("specification", "the document", f"JSON that can be read ({error})") from error
+            raise InputError("specification", "", f"JSON that can be read ({error})") from error
         if not isinstance(document, dict):
-            raise InputError("specification", "the document", "an object with groups, links, pins or exclude")
+            raise InputError("specification", "", "an object with groups, links, pins or exclude")
         return document
 
 

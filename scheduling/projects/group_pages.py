@@ -18,7 +18,7 @@ from gridportal.accounts.caller import caller
 from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes_of, unless_changed
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, InputError
-from gridportal.web.form_errors import add_input_error
+from gridportal.web.form_errors import add_input_error, page_text
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from gridportal.web.worded_form import WordedForm
@@ -142,7 +142,7 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         people_groups.remove_group(caller(request), row)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
         return redirect(_address(row))
     messages.success(request, f"The group {name} is removed. Its members stay as they are.")
     return redirect("groups")
@@ -183,7 +183,7 @@ def _done(request: HttpRequest, row: Group, act: Callable[[], object], outcome: 
     except ChangedMeanwhileError:
         raise
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         add_result(request, f"The group {row.name}", _address(row), outcome)
     return redirect(_address(row))

@@ -164,8 +164,8 @@ def finding(decision: MoveDecision) -> str:
         )
     if decision.verdict == Verdict.NO_PREDICTION:
         return (
-            f"{in_short(decision.nodes)} could take the job, but nobody can predict how long it would still take "
-            "there: no performance model says."
+            f"{in_short(decision.nodes)} could take the job, but no performance model predicts how long it would take "
+            "there."
         )
     until = f" It may be asked again at {decision.verdict_until:%H:%M:%S} UTC." if decision.verdict_until else ""
     return _STAYS[Verdict(decision.verdict)] + until

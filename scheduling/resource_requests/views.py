@@ -17,7 +17,7 @@ from gridportal.accounts.caller import caller
 from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.base.errors import GridPortalError, InputError
-from gridportal.web.form_errors import add_input_error
+from gridportal.web.form_errors import add_input_error, page_text
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.result_messages import add_result
 from gridportal.web.shown_version import SHOWN_VERSION
@@ -127,7 +127,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
         sending_requests.cancel_request(caller(request), row)
         add_result(request, f"Request {pk}", row.get_absolute_url(), "is cancelled.")
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     return redirect(row)
 
 

@@ -22,7 +22,7 @@ from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.accounts.models import User
 from gridportal.accounts.roles import ALL_ROLES, MAY
 from gridportal.base.errors import GridPortalError, InputError
-from gridportal.web.form_errors import add_input_error
+from gridportal.web.form_errors import add_input_error, page_text
 from gridportal.web.paging import page_of
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
@@ -69,7 +69,7 @@ def give_role(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, f"{person.username}: {error}")
         return _page(request, InviteForm(), chosen={person.pk: role}, status=409)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         kept = f" It stays {person.lifted_by}." if person.lifted_by else ""
         add_result(request, person.username, _address(person), f"has the role {role} now.{kept}")
@@ -83,8 +83,10 @@ def let_in(request: HttpRequest, pk: int) -> HttpResponse:
     person, on = get_object_or_404(User, pk=pk), request.POST.get("on") == "yes"
     try:
         managing.let_in(caller(request), person, on)
+    except InputError:
+        messages.error(request, "You cannot switch yourself off. Another administrator can.")
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         outcome = "can sign in again." if on else "is switched off. Sessions have ended, and API tokens are revoked."
         add_result(request, person.username, _address(person), outcome)
@@ -98,8 +100,10 @@ def reset_second_factor(request: HttpRequest, pk: int) -> HttpResponse:
     person = get_object_or_404(User, pk=pk)
     try:
         had_one = managing.reset_second_factor(caller(request), person)
+    except InputError:
+        messages.error(request, "Remove your own second factor on your account page, with a code.")
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         outcome = "has no second factor any more, and is signed out everywhere." if had_one else "has no second factor."
         add_result(request, person.username, _address(person), outcome)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from gridportal.accounts import ldap_sign_in, oidc, sign_in_checks
 from gridportal.base.errors import GridPortalError
+from gridportal.web.form_errors import page_text
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 
@@ -35,7 +36,7 @@ def _try(request: HttpRequest, name: str, is_set: bool, check: Callable[[], str]
     try:
         outcome = check()
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         add_result(request, name, f"{reverse('settings')}#sign-in", outcome)
     return redirect("settings")

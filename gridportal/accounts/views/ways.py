@@ -15,6 +15,7 @@ from gridportal.accounts.forms import DirectoryForm
 from gridportal.accounts.models import User
 from gridportal.accounts.refusals import SignInRefusedError
 from gridportal.base.errors import GridPortalError
+from gridportal.web.form_errors import page_text
 from gridportal.web.result_messages import add_result
 
 
@@ -39,7 +40,7 @@ def leave_identity(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         identities.leave(caller(request), pk)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         add_result(request, "Your account", f"{reverse('account')}#ways", "is parted from the other one.")
     return redirect("account")

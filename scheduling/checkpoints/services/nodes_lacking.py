@@ -40,7 +40,8 @@ def nodes_lacking(run: Run, planned: Sequence[PlannedMove] = ()) -> Explanation:
 def _reasons(others: Sequence[Node], asked: Request, seen: Occupancy) -> Iterator[NodeReason]:
     """Those that come nearest first: what fits by itself, what lacks something, what is in use, what is closed."""
     found = {node.id: _away(node.id, seen) or unmet(node, asked) for node in others}
-    found |= dict.fromkeys(asked.exclude & found.keys(), Reason.of(Code.NODE_EXCLUDED))
+    excluded = asked.exclude | set(asked.specification.exclude if asked.specification else ())
+    found |= dict.fromkeys(excluded & found.keys(), Reason.of(Code.NODE_EXCLUDED))
     fitting = [name for name, why in found.items() if why is None]
     room = sum(seen.free.get(name, 1) for name in fitting)
     nothing = Reason.of(Code.NODE_LACKS_NOTHING, room=room, ranks=asked.rank_count)

@@ -276,7 +276,7 @@ def _pin(what: str, raw: Any, counts: Mapping[str, int]) -> Pin:
         if counts:
             accepted += f" or the name of a group{_one_of(counts)}"
         elif not what.isdecimal():
-            accepted = "the number of a rank: there are no groups"
+            accepted = "the number of a rank, such as 0; the job has no groups of ranks"
         raise InputError("pins", what, accepted)
     return Pin(int(what), names)
 

@@ -22,6 +22,7 @@ from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import ConflictError, GridPortalError, SeveralInputsError
 from gridportal.base.reasons import Code
+from gridportal.web.form_errors import page_text
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from gridportal.web.worded_form import WordedForm
@@ -167,7 +168,7 @@ def share(request: HttpRequest, slug: str) -> HttpResponse:
             row = own_programs.share_program(caller(request), application, request.POST.get("with", "").strip())
             outcome = f"is shared with {row.with_whom}."
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         add_result(request, application.name, application.get_absolute_url(), outcome)
     return redirect(application)
@@ -181,7 +182,7 @@ def offer(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         own_programs.offer_program(caller(request), application, offered=offered)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
         return redirect(application)
     done = "is offered: an administrator decides" if offered else "is not offered any more"
     add_result(request, application.name, application.get_absolute_url(), f"{done}.")
@@ -200,7 +201,7 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
         own_programs.publish_program(caller(request), application, offered_at)
         add_result(request, application.name, application.get_absolute_url(), "is published.")
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     return redirect(application)
 
 
@@ -220,7 +221,7 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         own_programs.remove_program(caller(request), application)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
         return redirect(application)
     messages.success(request, f"{application.name} is removed.")
     return redirect("applications")

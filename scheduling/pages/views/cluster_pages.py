@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
+from gridportal.web.form_errors import page_text
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from gridportal.web.templatetags.units import duration
@@ -57,7 +58,7 @@ def check(request: HttpRequest, name: str) -> HttpResponse:
     try:
         row = services.ask_for_check(caller(request), name)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         tasks.check_cluster.delay_on_commit(row.pk)
         add_result(request, f"The cluster {name}", address, "is being checked. This page says what comes out.")

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gridportal.accounts.caller import caller
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, InputError
+from gridportal.web.form_errors import page_text
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.pages.charts import compared_runs as charts
@@ -53,7 +54,7 @@ def random_nodes(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         made, _ = submit_with_random_nodes(caller(request), job)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
         return redirect(job)
     tasks.place_soon(made)
     add_result(request, f"Job {made.pk}", made.get_absolute_url(), f"is submitted: job {pk} again, on random nodes.")

@@ -20,6 +20,7 @@ from gridportal.base import run_directory, run_files
 from gridportal.base.errors import BusyError, GridPortalError
 from gridportal.base.run_directory import RunFileError
 from gridportal.web.downloads import as_download
+from gridportal.web.form_errors import page_text
 from gridportal.web.long_answers import long_answer
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_note, add_result
@@ -167,7 +168,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         found = submission.cancel_job(user, found)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
         return redirect(found)
     if found.state == before:
         add_note(request, f"Job {pk}", found.get_absolute_url(), f"is {before} already. There was nothing to cancel.")
@@ -192,7 +193,7 @@ def remove_inputs(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         job_inputs.remove_inputs(caller(request), found)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         add_result(request, f"Job {pk}", found.get_absolute_url(), "keeps its input files no longer.")
     return redirect(found)
@@ -223,7 +224,7 @@ def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], messa
     try:
         do(caller(request), shown_job)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         add_result(request, f"Job {pk}", shown_job.get_absolute_url(), message)
     return redirect(shown_job)

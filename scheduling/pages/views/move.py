@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
+from gridportal.web.form_errors import page_text
 from gridportal.web.long_answers import long_answer
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
@@ -59,7 +60,7 @@ def move(request: HttpRequest, pk: int) -> HttpResponse:
         reason = sent.get("reason", "")
         expected_moves.move(found, by=user, nodes=nodes_of(sent.get("nodes", "")), ranks=ranks, reason=reason)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
         refused_moves.keep(request, pk, str(error))
     else:
         tasks.continue_jobs.delay_on_commit(found.cluster)

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
+from gridportal.web.form_errors import page_text
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.pages.views.job import visible_job
@@ -28,7 +29,7 @@ def take(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         taking.take_candidate(user, shown_job, place, request.POST.get("reason", ""))
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         tasks.poll_runs.delay_on_commit(shown_job.cluster)
         outcome = f"starts on group {place + 1}, which you have chosen."

@@ -126,7 +126,7 @@ def report_tabs(request: HttpRequest) -> dict[str, Any]:
     return {"report_tabs": tabs, "sees_all": request.user.has_perm("scheduling.view_all_jobs")}
 
 
-def _shown_part(section: Section, asked: str) -> tuple[Section, dict[str, Any] | None, Page[Any]]:
+def _shown_part(section: Section, asked: str) -> tuple[Section, object, Page[Any]]:
     """A section with the rows of one part of its table, its chart, and that part."""
     page = section_page(section, asked)
     return on_page(section, page), _chart(section), page

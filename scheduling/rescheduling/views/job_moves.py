@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
+from gridportal.web.form_errors import page_text
 from gridportal.web.result_messages import add_result
 from scheduling.jobs.models import Job
 from scheduling.rescheduling import decision_messages
@@ -29,7 +30,7 @@ def change_policy(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         own = policies.change_job_policy(caller(request), job, opted_out=sent.get("moves") == "never", policy=mode)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
     else:
         add_result(request, f"Job {pk}:", f"{job.get_absolute_url()}#moves", decision_messages.job_policy(own))
     return redirect(job)

@@ -25,7 +25,7 @@ from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError, changes
 from gridportal.accounts.list_context import list_context, usual_view
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.web.csv_stream import csv_response, plain_cell
-from gridportal.web.form_errors import add_input_error
+from gridportal.web.form_errors import add_input_error, page_text
 from gridportal.web.paging import page_of
 from gridportal.web.result_messages import add_result
 from gridportal.web.sorting import ColumnSort, SortedList, by_column
@@ -124,7 +124,7 @@ def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
         except InputError as error:
             add_input_error(form, _at_its_field(error, form))
         except GridPortalError as error:
-            messages.error(request, str(error))
+            messages.error(request, page_text(error))
         else:
             address = f"{reverse('migrations')}?show=rules"
             add_result(request, f"Moves on {cluster}", address, "follow these rules from now on.")

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
+from gridportal.web.form_errors import page_text
 from gridportal.web.result_messages import add_result
 from scheduling.jobs.selectors import visible_applications
 from scheduling.messages import message
@@ -68,7 +69,7 @@ def build(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         row = stored_skeletons.build(profile, actor=user)
     except GridPortalError as error:
-        messages.error(request, str(error))
+        messages.error(request, page_text(error))
         return redirect(f"{reverse('application-profile', args=[slug])}?profile={profile.pk}")
     if row.problem:
         messages.error(request, message(row.problem))

@@ -242,7 +242,7 @@ def test_an_administrator_takes_it_away_from_who_has_lost_it(app, client_as, peo
     own = freshly("administrator")
     set_up(own)
     page = own.post(f"/people/{people['administrator'].pk}/second-factor/reset", follow=True)
-    assert "somebody else than you" in markup(page)
+    assert "Remove your own second factor on your account page" in markup(page)
     assert second_factors.is_set_up(people["administrator"])
 
 

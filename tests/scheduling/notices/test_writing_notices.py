@@ -36,7 +36,7 @@ def test_a_job_that_ends_and_one_that_fails_are_told_to_their_owner_alone(make_j
     advance(ended, JobState.SUCCEEDED)
     advance(failed, JobState.FAILED)
     assert writing_notices.write_notices() == 2
-    assert told(people["user"]) == [f"Job {ended.pk} has ended well", f"Job {failed.pk} has failed"]
+    assert told(people["user"]) == [f"Job {ended.pk} has succeeded", f"Job {failed.pk} has failed"]
     assert not Notice.objects.exclude(person=people["user"]).exists()
 
 
@@ -92,7 +92,7 @@ def test_a_start_is_told_to_who_wants_it_and_once_in_a_life(
     stoppable.look(job)
     tasks.send_notices()
     assert job.state == "succeeded"
-    assert told(people["user"]) == [f"Job {job.pk} has started", f"Job {job.pk} has ended well"]
+    assert told(people["user"]) == [f"Job {job.pk} has started", f"Job {job.pk} has succeeded"]
 
 
 def test_jobs_that_end_together_are_told_too(submit: Any, fake_grid: Any, people: Any) -> None:
@@ -101,7 +101,7 @@ def test_jobs_that_end_together_are_told_too(submit: Any, fake_grid: Any, people
         stoppable.end_well(job, fake_grid)
     tasks.poll_runs()
     tasks.send_notices()
-    assert sorted(told(people["user"])) == sorted(f"Job {job.pk} has ended well" for job in jobs)
+    assert sorted(told(people["user"])) == sorted(f"Job {job.pk} has succeeded" for job in jobs)
 
 
 def test_who_cancels_a_job_is_not_told_so_and_its_owner_is_when_another_did(make_job: Any, people: Any) -> None:

@@ -218,7 +218,7 @@ def test_the_second_save_of_two_is_asked_about_with_its_input_kept(make: Any, cl
     second = client.post(form.action, sent | {form.field: form.second})
     page = " ".join(second.content.decode().split())
     assert second.status_code == 409, page
-    assert f"You changed {form.label}" in page
+    assert f"You changed “{form.label}" in page
     assert "Nothing of yours is saved yet." in page
     assert form.kept() == form.first
     again = form.filled(second)
@@ -246,7 +246,7 @@ def test_it_names_who_changed_what_and_shows_the_new_value(client_as: Any, peopl
     sent = filled_form(mine.get(form.page), "shown_version")
     theirs.post(form.page, {"name": "ocean", "description": "Waves & wind.", "members": "user"})
     page = " ".join(mine.post(form.page, sent | {"description": "Mine."}).content.decode().split())
-    assert "other changed What it is for and Members at " in page
+    assert "other changed “What it is for” and “Members” at " in page
     assert "What it is for is now: Waves &amp; wind." in page
     assert "Members is now: user" in page
 
@@ -269,7 +269,7 @@ def test_the_ad_of_another_node_is_no_conflict(client_as: Any, people: Any) -> N
     ResourceAd.objects.create(**values, changed_by="other", changed_at=timezone.now())
     assert client.post(form.action, sent | {"text": form.first}).status_code == 302
     answer = client.post(form.action, sent | {"text": form.second, "node": "n1"})
-    assert "other changed Ad at " in " ".join(answer.content.decode().split())
+    assert "other changed “Ad” at " in " ".join(answer.content.decode().split())
     assert answer.status_code == 409
     assert ResourceAd.objects.get(node="n1").text == "[ speed = 9 ]"
 

@@ -67,6 +67,6 @@ def test_a_notice_says_it_in_title_and_text(jobs, people):
     writing_notices.write_notices()
     told = {notice.job_id: notice for notice in Notice.objects.filter(person=people["user"])}
     good, odd = (told[job.pk] for job in jobs)
-    assert notice_messages.title(good).endswith("has ended well")
+    assert notice_messages.title(good).endswith("has succeeded")
     assert notice_messages.title(odd).endswith("has ended, but was started oddly")
     assert WARNING in notice_messages.text(odd)

@@ -113,7 +113,7 @@ def test_of_two_who_change_a_budget_the_second_sees_a_conflict(client_as: Any, p
         budget_services.change_budget(people["administrator"], budget.pk, {"node_hours": 5.0}, "less", 1)
     answer = client_as("administrator").post(f"/projects/ocean/budgets/{budget.pk}/edit", form(node_hours=5))
     assert answer.status_code == 409
-    assert "Somebody else changed Node-hours after you opened this form." in words(answer)
+    assert "Somebody else changed “Node-hours” after you opened this form." in words(answer)
     assert "Node-hours is now: 50.0" in words(answer)
     assert 'name="version" value="2"' in words(answer)
     assert Budget.objects.get().node_hours == 50.0

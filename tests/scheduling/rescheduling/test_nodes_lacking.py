@@ -9,6 +9,7 @@ import pytest
 from gridportal.base.reasons import Code
 from monitoring.clusters.models import Cluster, Node
 from scheduling.checkpoints.services import nodes_lacking
+from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from tests.scheduling.rescheduling.proposals import propose
 from tests.scheduling.rescheduling.test_pages import words
@@ -66,6 +67,12 @@ def test_it_says_of_each_node_what_it_lacks(run: Any) -> None:
     assert found["little-memory"].facts == {"option": "memory in MB", "needed": "2000", "has": "1000"}
     assert found["other-partition"].facts == {"option": "partition", "needed": "long", "has": "short"}
     assert found["good"].facts["room"] < found["good"].facts["ranks"]
+
+
+def test_a_node_that_the_job_excludes_is_told_as_such(run: Any) -> None:
+    run.job.specification = ApplicationSpecification.read({"exclude": ["good"]})
+    (good,) = [each for each in nodes_lacking.nodes_lacking(run).nodes if each.node == "good"]
+    assert good.reason.code == Code.NODE_EXCLUDED
 
 
 def test_page_and_rest_have_it_as_a_table(run: Any, client_as: Any) -> None:

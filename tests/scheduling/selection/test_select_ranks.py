@@ -116,7 +116,7 @@ def test_the_number_of_ranks_is_chosen_with_the_nodes(topology, tmp_path):
         (("--ranks", "4", "--pin", "9=n0"), "pins is 9"),
         (
             ("--ranks", "4", "--pin", "server=n0"),
-            "pins is 'server'; accepted is the number of a rank: there are no groups",
+            "pins is 'server'; accepted is the number of a rank, such as 0; the job has no groups of ranks",
         ),
         (("--ranks", "4", "--pin", "0=x"), "pins.0 is 'x'; accepted is the id of a compute node"),
         (("--ranks", "4", "--memory-per-rank", "much"), "--memory-per-rank is 'much'; accepted is MB above 0"),
