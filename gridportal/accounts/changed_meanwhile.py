@@ -36,10 +36,11 @@ class ChangedMeanwhileError(ConflictError):
             "is saved yet. Save again to put your values in place of these, or open the page anew to keep them."
         )
 
-    def sentence_for_programs(self) -> str:
-        """The same to whoever has no form."""
+    def sentence_for_programs(self, fields: Mapping[str, str]) -> str:
+        """The same to whoever has no form. fields: what the API calls the values."""
+        changed = all_listed([fields.get(name, name) for name in self.names])
         return (
-            f"{self.who} changed {all_listed(tuple(map(_plain, self.names)))}{self.at} after you read it. Nothing of "
+            f"{self.who} changed {changed}{self.at} after you read it. Nothing of "
             "yours is saved. Send it again with the shown_version of this answer to put yours in place of this."
         )
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import resource
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -21,6 +23,10 @@ from gridportal.base.processes import Completed, run
 
 #: The distribution whose plug-ins come with the portal.
 OWN = "gridportal"
+#: Bytes of memory that a plug-in may have.
+MEMORY = 2 << 30
+#: Of the portal's environment, what a plug-in sees beside PYTHON*.
+_KEPT = {"PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR", "TZ"}
 _OUTPUT, _ERRORS = 1, 2  # the numbers that these files have in each process
 
 
@@ -78,7 +84,38 @@ def _package(point: EntryPoint) -> str:
 
 def ask_apart(module: str, name: str, question: str, seconds: float) -> Completed:
     """What the process of a module answers about a plug-in. Raises ShellError, TooSlowError after so many seconds."""
-    return run([sys.executable, "-m", module, name], timeout=seconds, stdin=question, check=False)
+    argv = [sys.executable, "-m", module, name]
+    return run(argv, timeout=seconds, stdin=question, check=False, env=_environment(), bare=True, ends_group=True)
+
+
+def _environment() -> dict[str, str]:
+    """What a plug-in sees: how to find and run programs, and nothing that the portal is told, such as passwords."""
+    kept = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("PYTHON")}
+    return {**kept, "HOME": tempfile.gettempdir(), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def limit_memory() -> None:
+    """Let this process of a plug-in have MEMORY bytes at most, where the system can limit it."""
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+def error_text(error: BaseException) -> str:
+    """What a plug-in raised, by its type and its words, as far as it has any.
+
+    >>> error_text(ValueError("no model")), error_text(KeyError())
+    ('ValueError: no model', 'KeyError')
+    >>> error_text(MemoryError())
+    'it needed more than 2 GiB of memory'
+    """
+    if isinstance(error, MemoryError):
+        return f"it needed more than {MEMORY >> 30} GiB of memory"
+    kind = type(error).__name__
+    try:
+        words = str(error)
+    except Exception:  # noqa: BLE001 - it is a plug-in's own, and may raise anything
+        words = ""
+    return f"{kind}: {words}" if words else kind
 
 
 def failure_of(done: Completed) -> str:
@@ -88,9 +125,13 @@ def failure_of(done: Completed) -> str:
     'its process was ended by signal 11 (SIGSEGV)'
     >>> failure_of(Completed((), 3, "", ""))
     'its process ended with exit code 3 and without a word'
+    >>> failure_of(Completed((), 0, "", ""))
+    'it ended without an answer (exit code 0)'
     """
     if done.returncode < 0:
         return f"its process was ended by signal {_named_signal(-done.returncode)}"
+    if not done.returncode and not done.stdout.strip():
+        return "it ended without an answer (exit code 0)"
     if done.stderr.strip() or not done.returncode:
         return done.stderr.strip()
     return f"its process ended with exit code {done.returncode} and without a word"

@@ -50,11 +50,13 @@ def run(
     bare: bool = False,
     cwd: str | None = None,
     orphaned: int | None = None,
+    ends_group: bool = False,
 ) -> Completed:
     """Run `argv` to its end, at most `timeout` seconds.
 
     `env` is added to this process's environment, or with `bare` is all that it sees; the locale is C so that output
     can be parsed. `orphaned` is the signal that it gets when this process dies, even by SIGKILL; None: it goes on.
+    `ends_group`: it has a process group of its own, and what it leaves there is killed when it ends.
     Raises ShellError when the command is missing, outlives the limit (TooSlowError) or, with `check`, exits non-zero.
 
     >>> run(["echo", "hello"], timeout=5).stdout
@@ -71,6 +73,7 @@ def run(
                 env={**({} if bare else os.environ), "LC_ALL": "C", **(env or {})},
                 cwd=cwd,
                 preexec_fn=None if orphaned is None else die_with_parent(orphaned),
+                start_new_session=ends_group,
             )
         except FileNotFoundError as error:
             if cwd is not None and not os.path.isdir(cwd):
@@ -81,12 +84,12 @@ def run(
         except ValueError as error:  # a null character, or half a letter
             raise ShellError(f"{argv[0]!r} could not be started: {error}.") from error
         try:
-            _wait(process, timeout)
+            _wait(process, timeout, ends_group=ends_group)
         except subprocess.TimeoutExpired as error:
-            _abandon(process)
+            _abandon(process, ends_group=ends_group)
             raise TooSlowError(argv[0], timeout, _said(out) + _said(err)) from error
         except BaseException:  # Ctrl-C, or a worker's own time limit: nobody would end it then
-            _abandon(process)
+            _abandon(process, ends_group=ends_group)
             raise
         stdout, stderr = _said(out), _said(err)
     if check and process.returncode != 0:
@@ -118,8 +121,8 @@ def _said(descriptor: int) -> str:
     return output.decode(errors="replace").replace("\r\n", "\n")
 
 
-def _wait(process: subprocess.Popen[bytes], timeout: float) -> None:
-    """Until the process has ended. Raises TimeoutExpired."""
+def _wait(process: subprocess.Popen[bytes], timeout: float, *, ends_group: bool = False) -> None:
+    """Until the process has ended, and with `ends_group` its group. Raises TimeoutExpired."""
     try:
         ended = os.pidfd_open(process.pid)
     except OSError:  # a kernel before 5.3
@@ -132,11 +135,20 @@ def _wait(process: subprocess.Popen[bytes], timeout: float) -> None:
             raise subprocess.TimeoutExpired(process.args, timeout)
     finally:
         os.close(ended)
+    if ends_group:  # before it is reaped: its number is still its own
+        _kill_group(process)
     process.wait()
 
 
-def _abandon(process: subprocess.Popen[bytes]) -> None:
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _abandon(process: subprocess.Popen[bytes], *, ends_group: bool = False) -> None:
     """Kill a command that took too long, and wait no longer: one that runs as another person may outlive it."""
+    if ends_group:
+        _kill_group(process)
     with contextlib.suppress(PermissionError):
         process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -155,6 +155,9 @@ def _notice_text(notice: Notice) -> str:
         NoticeCode.LINE_NUMBERS: "the numbers of the lines are left out",
         NoticeCode.DEFINED_TWICE: f"{notice.text} is defined twice; the last one counts",
         NoticeCode.OF_THE_MEMBER: f"{notice.text} is read as other.{notice.text}",
+        NoticeCode.SHARES_SUMMED: f"the shares of the mapper {notice.text} have the sum {notice.value or 0:.6g}; "
+        "they are brought to 1",
+        NoticeCode.TOO_LARGE: "the requirements of some resources are too large to be evaluated; these are left out",
     }
     return messages[notice.code]
 
@@ -234,6 +237,9 @@ def change_message(explanation: MatchExplanation) -> str:
     if len(reports) > 1:
         return f"The smallest change: do without {texts}."
     (report,) = reports
+    if report.unknown:
+        has = f"the attribute{'s' * (len(report.unknown) > 1)} {' and '.join(report.unknown)}"
+        return f"The smallest change: do without {texts}; no resource has {has}."
     nearest = report.best if report.best is not None and not _holds(report) else None
     if nearest is None:
         return f"The smallest change: do without {texts}."

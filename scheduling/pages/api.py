@@ -43,6 +43,7 @@ from scheduling.jobs.selectors import viewable_jobs, visible_applications, witho
 from scheduling.jobs.services import job_inputs, job_spec, registering
 from scheduling.matching.match_documents import document
 from scheduling.matching.services.limited_match import LONGEST_MATCHES
+from scheduling.matching.services.matches_at_once import match_of
 from scheduling.messages import documents, message, messages, selection_messages
 from scheduling.pages import selectors
 from scheduling.pages.api_compare import CompareActions
@@ -346,8 +347,9 @@ class PreviewJob(APIView):
         owner = caller(request)
         with long_answer(owner.pk):
             spec, until = asked.spec(), time.monotonic() + LONGEST_MATCHES
-            match = requirement_match(spec, owner, until)
-            shown = preview.preview(spec, owner, until, expected_ends)
+            with match_of(owner.pk, text=spec.classad):
+                match = requirement_match(spec, owner, until)
+                shown = preview.preview(spec, owner, until, expected_ends)
         requirements = document(match.answer) if match else None
         return Response(PreviewSerializer(_preview(shown) | {"requirements": requirements}).data)
 

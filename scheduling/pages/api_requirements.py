@@ -14,6 +14,7 @@ from gridportal.web.long_answers import long_answer
 from scheduling.jobs.models import Job
 from scheduling.matching import match_documents
 from scheduling.matching.core.answers import StatusCode
+from scheduling.matching.services.matches_at_once import match_of
 from scheduling.pages.requirement_matches import job_match
 
 
@@ -25,8 +26,9 @@ class RequirementActions(viewsets.GenericViewSet[Job]):
     def requirements(self, request: Request, pk: str) -> Response:
         """What the job asks of its nodes, matched with them as they are: clauses with how many nodes pass each, the
         clauses that exclude each other, the smallest change. Status 404 in it also while nothing is known of them."""
-        with long_answer(caller(request).pk):
-            found = job_match(self.get_object())
+        row = self.get_object()
+        with long_answer(caller(request).pk), match_of(caller(request).pk, text=row.classad):
+            found = job_match(row)
         if found is None:
             unknown = {"code": int(StatusCode.NO_SET), "message": "Nothing is known of the nodes of this cluster now."}
             return Response({"status": unknown, "machines": [], "explanation": None})

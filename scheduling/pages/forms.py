@@ -12,7 +12,7 @@ from django.urls import reverse_lazy
 from gridportal.accounts.models import User
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
-from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.errors import GridPortalError, InputError, TextError
 from gridportal.web.worded_form import WordedForm
 from monitoring.clusters import selectors
 from scheduling.jobs.core import label_conditions, parameters, patterns, ranks
@@ -336,6 +336,9 @@ class SubmitForm(WordedForm):
         first = {name: self.fields[name].clean(self.get_initial_for_field(self.fields[name], name)) for name in asked}
         return first | {"specification": self.initial.get("specification")}
 
+    #: The check beside the field of the request says the same fault.
+    is_repeated = False
+
     def blame(self, error: GridPortalError) -> None:
         """Put an error of the services beside the field that it names, else above the form."""
         field: str | None = None
@@ -350,6 +353,7 @@ class SubmitForm(WordedForm):
             field = next(
                 (name for name in (field, f"param-{field}", f"{cluster}-{field}") if name in self.fields), None
             )
+        self.is_repeated = field == "classad" and isinstance(error, TextError) and bool(error.line)
         self.add_error(field, form_words.beside(error) if field else str(error))
 
     def _patterns(self) -> list[tuple[str, str]]:

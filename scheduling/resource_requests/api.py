@@ -251,18 +251,22 @@ class SavedRequests(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
     def get_queryset(self) -> QuerySet[SavedRequest]:
         return selectors.saved_requests(caller(self.request))
 
-    @extend_schema(request=SaveSerializer, responses={201: SavedRequestSerializer, 409: OpenApiTypes.OBJECT})
+    @extend_schema(
+        request=SaveSerializer,
+        responses={200: SavedRequestSerializer, 201: SavedRequestSerializer, 409: OpenApiTypes.OBJECT},
+    )
     def create(self, request: Request) -> Response:
-        """Keep a request; of the same name the newer one counts. With `shown_version` it is answered with 409 where
-        the one that is kept has changed since."""
+        """Keep a request: 201 for a new name, 200 where it replaced the one of this name. With
+        `shown_version` it is answered with 409 where the one that is kept has changed since."""
         asked = valid_data(SaveSerializer(data=request.data))
         shared = asked.get("shared")
         shown, name = asked["shown_version"], asked["name"]
         try:
-            made = keep_request(caller(request), shown, name, asked["request"], shared=shared)
+            made, is_replaced = keep_request(caller(request), shown, name, asked["request"], shared=shared)
         except ChangedMeanwhileError as error:
-            return _changed(error, " ".join(name.split()))
-        return Response(SavedRequestSerializer(made).data, status=status.HTTP_201_CREATED)
+            return _changed(error, " ".join(name.split()), "request")
+        code = status.HTTP_200_OK if is_replaced else status.HTTP_201_CREATED
+        return Response(SavedRequestSerializer(made).data, status=code)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
@@ -313,7 +317,7 @@ class ResourceAds(APIView):
         try:
             change_ad(caller(request), asked["shown_version"], cluster, asked["node"], asked["ad"])
         except ChangedMeanwhileError as error:
-            return _changed(error, asked["node"] or EVERY_NODE)
+            return _changed(error, asked["node"] or EVERY_NODE, "ad")
         return Response(self._all(cluster))
 
     def _all(self, cluster: str) -> Any:
@@ -321,8 +325,12 @@ class ResourceAds(APIView):
         return ResourceAdSerializer(rows, many=True).data
 
 
-def _changed(error: ChangedMeanwhileError, name: str) -> Response:
-    """Who has changed the text of this name, and what it is now."""
+def _changed(error: ChangedMeanwhileError, name: str, field: str) -> Response:
+    """Who has changed the text of this name, which has a field of the API, and what it is now."""
     now = error.now["text"]
-    document = {"detail": error.sentence_for_programs(), "now": now, "shown_version": version_of({name: now})}
+    document = {
+        "detail": error.sentence_for_programs({"text": field}),
+        "now": now,
+        "shown_version": version_of({name: now}),
+    }
     return Response(document, status=status.HTTP_409_CONFLICT)

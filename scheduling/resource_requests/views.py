@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from gridportal.accounts.caller import caller
 from gridportal.accounts.changed_meanwhile import ChangedMeanwhileError
 from gridportal.accounts.list_context import list_context, usual_view
-from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.errors import BusyError, GridPortalError, InputError
 from gridportal.web.form_errors import add_input_error, page_text
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.result_messages import add_result
@@ -88,6 +88,11 @@ def new_request(request: HttpRequest) -> HttpResponse:
         error.show_on(form)
         form.show(_kept_texts(request))
         return _form(request, form, 409)
+    except BusyError as error:
+        form.add_error("text", str(error))
+        page = _form(request, form, 429)
+        page["Retry-After"] = str(error.retry_after)
+        return page
     except GridPortalError as error:
         if isinstance(error, InputError) and error.field == "name":
             add_input_error(form, error)
@@ -102,16 +107,19 @@ def new_request(request: HttpRequest) -> HttpResponse:
 def check_request(request: HttpRequest) -> HttpResponse:
     """What a text would find now, as a part of a page; nothing is kept."""
     _must_send(request)
-    text = request.POST.get("text") or request.POST.get("classad") or ""
+    is_brief = "classad" in request.POST
+    field, name = ("classad", "classad") if is_brief else ("text", "request")
+    text = request.POST.get(field, "").strip()  # as the form takes it: its places are those of other sentences
     context: dict[str, Any] = {"text": text}
-    if text.strip():
+    if text:
         try:
             forecast = bool(request.POST.get("forecast")) or request.POST.get("network") == "forecast"
-            tried = try_match(caller(request), text, request.POST.get("cluster", ""), forecast=forecast)
+            tried = try_match(caller(request), text, request.POST.get("cluster", ""), forecast=forecast, field=name)
             context |= {"tried": tried, "story": story_of(tried.answer) if tried.answer else None}
+        except BusyError as error:
+            context |= {"busy": error}
         except GridPortalError as error:
             context["refused"] = str(error)
-    is_brief = "classad" in request.POST
     response = render(request, f"scheduling/requests/{'_check_brief' if is_brief else '_check'}.html", context)
     patch_cache_control(response, no_store=True)
     return response

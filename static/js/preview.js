@@ -38,7 +38,8 @@ function fields() {
 async function answer(signal) {
   const response = await fetch(preview.dataset.preview, { method: "POST", body: fields(), signal });
   if (response.status === 429) {
-    // Previews of the same person that nobody waits for any more are still being made.
+    // Previews and matches of the same person are still being made.
+    if (response.headers.get("Content-Type")?.startsWith("text/plain")) show(await response.text());
     await new Promise((done) => setTimeout(done, 1000 * (Number(response.headers.get("Retry-After")) || 2)));
     signal.throwIfAborted();
     return answer(signal);

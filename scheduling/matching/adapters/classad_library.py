@@ -21,17 +21,24 @@ from scheduling.matching.core.language.ad_syntax import Expression, Literal, Rec
 from scheduling.matching.core.language.ad_writer import PEOPLES_WRITER
 from scheduling.matching.core.language.library_text import LibraryWriter, OtherListError
 
+#: What the library says where it gives up an evaluation.
+_GIVEN_UP = "failed to evaluate"
+
 
 class Library:
     """Parses ads, and evaluates what columns do not have.
 
     Attributes that the library cannot parse, as `absTime("soon")`, are error values. is_over: whether time is up; then
-    resources that were not evaluated yet have error values, and `evaluated` says how many were.
+    resources that were not evaluated yet have error values, and `evaluated` says how many were. refuses_large: what the
+    library gives up of a request is refused (MeaningError), else it is an error value. has_given_up: it gave up
+    requirements of resources.
     """
 
-    def __init__(self, is_over: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, is_over: Callable[[], bool] = lambda: False, *, refuses_large: bool = False) -> None:
         self._is_over = is_over
+        self._refuses_large = refuses_large
         self.evaluated: int | None = None
+        self.has_given_up = False
 
     def check(self, ad: Record) -> None:
         """Raises MeaningError, with the attribute, where the library cannot parse an ad."""
@@ -49,19 +56,27 @@ class Library:
             writer = LibraryWriter(request)
             own, tree = _parsed(writer, request), _tree(writer.text(expression))
         except OtherListError:
-            return self._each(resources, lambda resource: _pair(request, resource, expression))
-        return self._each(resources, lambda resource: _value(tree, own, _mirror(resource, request)))
+
+            def pair(resource: Record) -> Scalar:
+                return self._small(expression, lambda: _pair(request, resource, expression))
+
+            return self._each(resources, pair)
+
+        def value(resource: Record) -> Scalar:
+            return self._small(expression, lambda: _value(tree, own, _mirror(resource, request)))
+
+        return self._each(resources, value)
 
     def of_resources(self, request: Record, resources: Sequence[Record], expression: Expression) -> list[Scalar]:
         """The value of an expression of each resource about the request."""
         try:
             other = _parsed(LibraryWriter(request), request)
         except OtherListError:
-            return self._each(resources, lambda resource: _pair(resource, request, expression))
+            return self._each(resources, lambda resource: self._theirs(lambda: _pair(resource, request, expression)))
 
         def value(resource: Record) -> Scalar:
             writer = LibraryWriter(resource, request)
-            return _value(_tree(writer.text(expression)), _parsed(writer, resource), other)
+            return self._theirs(lambda: _value(_tree(writer.text(expression)), _parsed(writer, resource), other))
 
         return self._each(resources, value)
 
@@ -87,9 +102,32 @@ class Library:
         def value(aggregates: Mapping[str, Scalar]) -> Scalar:
             for name, aggregate in aggregates.items():
                 own[name] = _foreign(aggregate)
-            return _value(tree, own, None)
+            return self._small(expression, lambda: _value(tree, own, None))
 
         return value
+
+    def _small(self, expression: Expression, value: Callable[[], Scalar]) -> Scalar:
+        """The value of an expression of the request. Raises MeaningError for one that is given up, where it refuses."""
+        try:
+            return value()
+        except _GivenUpError as error:
+            if not self._refuses_large:
+                return Special.ERROR
+            place, accepted = (expression.start, expression.end), "one that takes a million steps at most"
+            sentence = "This expression is too large to be evaluated: {part}; accepted is {accepted}."
+            raise MeaningError(PEOPLES_WRITER.text(expression), place, sentence, accepted) from error
+
+    def _theirs(self, value: Callable[[], Scalar]) -> Scalar:
+        """The value of an expression of a resource, an error where it is given up: the others may match."""
+        try:
+            return value()
+        except _GivenUpError:
+            self.has_given_up = True
+            return Special.ERROR
+
+
+class _GivenUpError(Exception):
+    """The library raises only where it gives an evaluation up; what has no value is an error value."""
 
 
 def is_value(text: str) -> bool:
@@ -152,10 +190,14 @@ def _is_parsed(parse: Callable[[str], Any], text: str) -> bool:
 
 
 def _value(tree: Any, own: Any, other: Any) -> Scalar:
-    """As a value of ours; what the library gives up on, and what has no end, is an error."""
+    """As a value of ours; what has no end is an error. Raises _GivenUpError."""
     try:
         value = tree.eval(own, other)
-    except (_library().ClassAdException, UnicodeDecodeError):
+    except UnicodeDecodeError:
+        return Special.ERROR
+    except _library().ClassAdException as error:
+        if _GIVEN_UP in str(error):
+            raise _GivenUpError from error
         return Special.ERROR
     if value is _library().Value.Undefined:
         return Special.UNDEFINED

@@ -46,7 +46,7 @@ class ClauseReport:
     passing: how many resources satisfy it by themselves; of a collective clause 1 where some set does. left_without:
     how many resources, or sets, would match without it. conflicts: the numbers of clauses that no resource (no set)
     satisfies together with it though some satisfy each. best: of those that satisfy all else, the nearest that the
-    left side comes to `asked`, the right side.
+    left side comes to `asked`, the right side. unknown: attributes of it that no resource has.
     """
 
     text: str
@@ -59,6 +59,7 @@ class ClauseReport:
     operator: str = ""
     asked: float | None = None
     best: float | None = None
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,11 @@ from scheduling.matching.core.language.ad_syntax import (
     Binary,
     Expression,
     Literal,
+    Name,
     Record,
+    Scope,
     Special,
+    walk,
 )
 from scheduling.matching.core.language.ad_writer import PEOPLES_WRITER
 from scheduling.matching.core.sets.improvement import rejected_changes
@@ -131,7 +134,16 @@ class Explainer:
             text = OWN_REQUIREMENTS if expression is None else PEOPLES_WRITER.text(expression)
             return ClauseReport(text, 0, 0, is_collective, passing, 0)
         place = TextPlace.of(self.text, expression.start)
-        return ClauseReport(self._shown(expression), place.line, place.column, is_collective, passing, 0)
+        report = ClauseReport(self._shown(expression), place.line, place.column, is_collective, passing, 0)
+        return replace(report, unknown=self._unknown(expression))
+
+    def _unknown(self, expression: Expression) -> tuple[str, ...]:
+        """Attributes of resources in it that none of them has."""
+        names = {
+            part.key: part.name for part in walk(expression) if isinstance(part, Name) and part.scope is Scope.OTHER
+        }
+        attribute = self.request.pool.attribute
+        return tuple(name for key, name in names.items() if not any(attribute(key).attributes))
 
     def _shown(self, expression: Expression) -> str:
         """An expression as it stands in the text, where it stands there in one piece."""

@@ -24,7 +24,7 @@ from scheduling.matching.core.sets.set_request import RANK, REQUIREMENTS
 
 _SERVICE, _LIFETIME, _MAPPER, _OWNER, _GROUPS = "service", "lifetime", "mapper", "owner", "groups"
 _NO_JOB = {_SERVICE, _LIFETIME, _MAPPER, _OWNER, _GROUPS, REQUIREMENTS, RANK, "type", "matchtype"}
-_INSTANT = "instant"
+_INSTANT, _SYNCHRONOUS, _ASYNCHRONOUS = "instant", "synchronous", "asynchronous"
 _MAPPER_NAMES, _TIME = ("libraryname", "name"), "time"
 _A_MAPPER = 'the name of a mapper in quotes, or an ad with it, such as [ libraryname = "line"; total = 100 ]'
 #: Seconds that a request may wait at most: thirty days.
@@ -71,9 +71,8 @@ def lifetime_of(ad: Record, asked: int | None) -> int | None:
         return None
     if isinstance(lifetime, bool) or not isinstance(lifetime, int) or not 1 <= lifetime <= LONGEST_LIFETIME:
         raise _no_lifetime(lifetime, stated, f"a whole number of seconds from 1 to {LONGEST_LIFETIME}")
-    service = ad.literal(_SERVICE)
-    if isinstance(service, str) and _is_instant(service):
-        accepted = f"nothing beside Service = {service!r}, which is answered at once"
+    if _is_instant(ad):
+        accepted = f"nothing beside Service = {ad.literal(_SERVICE)!r}, which is answered at once"
         raise _no_lifetime(lifetime, stated, accepted)
     return lifetime
 
@@ -81,7 +80,10 @@ def lifetime_of(ad: Record, asked: int | None) -> int | None:
 def placed_lifetime(text: str, ad: Record, asked: int | None, source: str) -> int | None:
     """As `lifetime_of` the ad of a text. Raises InputError, with the place where the lifetime stands in the text."""
     try:
-        return lifetime_of(ad, asked)
+        lifetime, stated = lifetime_of(ad, asked), ad.get(_SERVICE)
+        if lifetime is None and stated is not None and _is_asynchronous(ad):
+            raise _wrong("Service", stated, "that word together with a lifetime in seconds")
+        return lifetime
     except MeaningError as error:
         raise error.placed(text, source) from error
 
@@ -113,12 +115,22 @@ def check_elements(ad: Record) -> None:
     mapper_of(ad)
     lifetime_of(ad, None)
     stated = ad.get(_SERVICE)
-    if stated is not None and not (isinstance(value := ad.literal(_SERVICE), str) and _is_instant(value)):
+    if stated is not None and not _is_instant(ad) and not _is_asynchronous(ad):
         raise _wrong("Service", stated, '"InstantService", or no Service and a lifetime in seconds')
 
 
-def _is_instant(service: str) -> bool:
-    return service.lower().startswith(_INSTANT)
+def _is_instant(ad: Record) -> bool:
+    return (service := _service_of(ad)).startswith(_INSTANT) or service == _SYNCHRONOUS
+
+
+def _is_asynchronous(ad: Record) -> bool:
+    return _service_of(ad) == _ASYNCHRONOUS
+
+
+def _service_of(ad: Record) -> str:
+    """In small letters; empty for none and for what is no text."""
+    service = ad.literal(_SERVICE)
+    return service.lower() if isinstance(service, str) else ""
 
 
 def check_job_elements(ad: Record) -> None:

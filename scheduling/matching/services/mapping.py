@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +10,10 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from gridportal.base.errors import ShellError
-from gridportal.base.plugin_processes import ask_apart, failure_of, load_plugin, plugin_names, shared_names
+from gridportal.base.plugin_processes import ask_apart, failure_of, is_shipped, load_plugin, plugin_names, shared_names
 from gridportal.base.processes import TooSlowError
 from scheduling.matching.core.answers import MapperReport, MatchAnswer
+from scheduling.matching.core.language.ad_errors import NO_PLACE, Notice, NoticeCode
 from scheduling.matching.core.mapping.mapper_interface import (
     GROUP,
     MappedShare,
@@ -21,6 +23,8 @@ from scheduling.matching.core.mapping.mapper_interface import (
 )
 
 _LONGEST_FAILURE = 2000
+#: Of a sum of fractions.
+_ROUNDING = 1e-6
 _PROCESS = "scheduling.matching.services.mapper_process"
 
 #: The bandwidths between machines by their names, as MapperQuestion has them.
@@ -78,8 +82,22 @@ def with_shares(answer: MatchAnswer, bandwidths: Bandwidths, ask: Ask) -> MatchA
     answer = replace(answer, mapping=None, mapper=report)
     if reply.failure:
         return answer
-    machines = [replace(answer.machines[share.place], share=share.share) for share in reply.shares]
+    whole = _sum_of_fractions(name, question, reply.shares)
+    if whole is not None:
+        summed = Notice(NoticeCode.SHARES_SUMMED, NO_PLACE, name, whole)
+        answer = replace(answer, notices=(*answer.notices, summed))
+    parts = whole or 1.0
+    machines = [replace(answer.machines[share.place], share=share.share / parts) for share in reply.shares]
     return replace(answer, machines=tuple(machines))
+
+
+def _sum_of_fractions(name: str, question: MapperQuestion, shares: Sequence[MappedShare]) -> float | None:
+    """The sum of shares that have to be fractions and are none; None where they are as asked. Whole parts are asked for
+    by `total`, and some of the portal's own deal out those of the request."""
+    whole = math.fsum(share.share for share in shares)
+    if "total" in question.options or is_shipped(GROUP, name) or math.isclose(whole, 1.0, rel_tol=_ROUNDING):
+        return None
+    return whole
 
 
 def mapper_names() -> list[str]:

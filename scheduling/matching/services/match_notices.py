@@ -3,6 +3,7 @@ time did not do for."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -52,9 +53,11 @@ def of_times(machines: Sequence[MapperMachine], time: str, request: Record, text
             yield Notice(NoticeCode.NO_TIME, place, time, source=source, meant=machine.dns)
 
 
-def of_time(evaluated: int | None) -> list[Notice]:
-    """Of resources that were not held against the request any more; `evaluated`: how many were, None: all."""
-    return [] if evaluated is None else [Notice(NoticeCode.CUT, NO_PLACE, value=evaluated)]
+def of_library(evaluated: int | None, *, has_given_up: bool) -> list[Notice]:
+    """Of resources that were not held against the request any more, `evaluated`: how many were, None: all; and of those
+    whose requirements the library gave up."""
+    cut = [] if evaluated is None else [Notice(NoticeCode.CUT, NO_PLACE, value=evaluated)]
+    return [*cut, *[Notice(NoticeCode.TOO_LARGE, NO_PLACE)] * has_given_up]
 
 
 def is_cut(notices: Sequence[Notice]) -> bool:
@@ -63,13 +66,26 @@ def is_cut(notices: Sequence[Notice]) -> bool:
 
 
 def listed(notices: Sequence[Notice]) -> tuple[Notice, ...]:
-    """The first of each kind, the last of these with how many more there are: ten thousand ads may have one each."""
+    """Equal ones once, where they stand first; of each kind the first ones, the last of these with how many more there
+    are: ten thousand ads may have one each."""
     kept: dict[object, list[Notice]] = {}
-    for notice in notices:
+    for notice in _folded(notices):
         kept.setdefault((notice.code, notice.source), []).append(notice)
     return tuple(notice for same in kept.values() for notice in _first(same))
 
 
 def _first(same: Sequence[Notice]) -> list[Notice]:
     *first, last = same[:_MOST_LISTED]
-    return [*first, replace(last, more=len(same) - len(first) - 1)]
+    left = sum(1 + notice.more for notice in same[_MOST_LISTED:])
+    return [*first, replace(last, more=last.more + left)]
+
+
+def _folded(notices: Sequence[Notice]) -> list[Notice]:
+    """The first of those that differ in their places alone, with how many more there are."""
+    first: dict[Notice, Notice] = {}
+    more: Counter[Notice] = Counter()
+    for notice in notices:
+        alike = replace(notice, place=NO_PLACE, more=0)
+        first.setdefault(alike, notice)
+        more[alike] += 1 + notice.more
+    return [replace(notice, more=more[alike] - 1) for alike, notice in first.items()]

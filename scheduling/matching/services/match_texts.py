@@ -72,12 +72,18 @@ def answer(question: MatchQuestion, records: Sequence[Record] | None = None) -> 
     attributes = {key for ad in ads for key in ad.attributes}
     hyphenated = {key for key in attributes if "-" in key}
     read = read_ad(question.request, question.request_source, hyphenated)
-    library, pool = Library(is_over), Pool(ads)
+    library, pool = Library(is_over, refuses_large=True), Pool(ads)
     request = _as_sent(read.ad, question)
     outcome = _matched(question, request, pool, library, is_over)
     about = match_notices.of_request(read, question.request_source, SetRequest(request, pool).is_list)
     names = match_notices.of_attributes(read, question.request_source, attributes) if ads else ()
-    notices = [*match_notices.of_time(library.evaluated), *read.notices, *about, *names, *notices]
+    notices = [
+        *match_notices.of_library(library.evaluated, has_given_up=library.has_given_up),
+        *read.notices,
+        *about,
+        *names,
+        *notices,
+    ]
     if match_notices.is_cut(notices):
         outcome = replace(outcome, exact=False, bound=None)
     made = _answered(outcome, ads, notices, time.monotonic() - started, is_late=is_over())

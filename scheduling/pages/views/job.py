@@ -28,6 +28,7 @@ from scheduling import tasks
 from scheduling.contracts.selectors.run_ends import expected_ends
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_inputs
+from scheduling.matching.services.matches_at_once import match_of
 from scheduling.notices.views import job_context
 from scheduling.pages.requirement_matches import job_match
 from scheduling.pages.run_file_access import refusal
@@ -78,7 +79,7 @@ def requirements(request: HttpRequest, pk: int) -> HttpResponse:
     """Clause by clause how many nodes are what the job asks for."""
     shown_job = visible_job(request, pk)
     try:
-        with long_answer(caller(request).pk):
+        with long_answer(caller(request).pk), match_of(caller(request).pk, text=shown_job.classad):
             context = {"job": shown_job, "match": job_match(shown_job)}
     except BusyError as error:
         busy = render(request, "scheduling/job_requirements.html", {"job": shown_job, "busy": error}, status=429)

@@ -30,6 +30,7 @@ from scheduling.jobs.selectors import usable_applications, usual_project
 from scheduling.jobs.services import dependencies, job_inputs, job_spec
 from scheduling.matching.selectors import saved_requests
 from scheduling.matching.services.limited_match import LONGEST_MATCHES
+from scheduling.matching.services.matches_at_once import match_of
 from scheduling.messages import scaling_messages
 from scheduling.pages import forms, rank_fields
 from scheduling.pages.charts import scaling_curve
@@ -116,8 +117,11 @@ def preview(request: HttpRequest) -> HttpResponse:
 def _preview(request: HttpRequest, form: forms.SubmitForm) -> HttpResponse:
     try:
         spec, until = form.to_spec(), time.monotonic() + LONGEST_MATCHES
-        match = requirement_match(spec, caller(request), until)
-        shown = placing_preview.preview(spec, caller(request), until, expected_ends)
+        with match_of(caller(request).pk, text=spec.classad):
+            match = requirement_match(spec, caller(request), until)
+            shown = placing_preview.preview(spec, caller(request), until, expected_ends)
+    except BusyError:
+        raise
     except ImpossibleError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form) | {"match": match})
@@ -313,7 +317,9 @@ def _problems(form: forms.SubmitForm) -> dict[str, Any]:
     return {
         "problems": [(labels[name], error) for name, errors in errors_of.items() for error in errors],
         "field_errors": {
-            form[name].auto_id: " ".join(errors) for name, errors in errors_of.items() if name in form.fields
+            form[name].auto_id: " ".join(errors)
+            for name, errors in errors_of.items()
+            if name in form.fields and not (name == "classad" and form.is_repeated)
         },
     }
 

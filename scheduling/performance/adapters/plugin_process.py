@@ -10,7 +10,7 @@ import json
 import sys
 from typing import Any
 
-from gridportal.base.plugin_processes import load_plugin, without_output
+from gridportal.base.plugin_processes import error_text, limit_memory, load_plugin, without_output
 from gridportal.network.topology import parse
 from scheduling.performance.core.performance_model import ENTRY_POINTS
 
@@ -25,8 +25,9 @@ def answer_document(name: str, question: dict[str, Any]) -> dict[str, Any]:
             phases = model.predict(question["parameters"], tuple(question["nodes"]), parse(question["network"]))
         return {"phases": [each.document() for each in phases]}
     except Exception as error:  # noqa: BLE001 (the boundary: a plug-in may raise anything)
-        return {"error": f"{type(error).__name__}: {error}"}
+        return {"error": error_text(error)}
 
 
 if __name__ == "__main__":
+    limit_memory()
     json.dump(answer_document(sys.argv[1], json.load(sys.stdin)), sys.stdout)

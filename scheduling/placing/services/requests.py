@@ -22,7 +22,7 @@ from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.matching.services.checked_texts import check_job_request
+from scheduling.matching.services.checked_texts import check_job_request, check_set_size
 from scheduling.placing.services.rank_room import check_node_options, least_nodes
 from scheduling.placing.services.specification_room import check_specification_room
 from scheduling.profiles.core.profile import SLACK
@@ -60,6 +60,8 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     asked = request.rank_request
     if request.classad.strip():
         check_job_request(request.classad)
+        if not request.ranks_open:
+            check_set_size(request.classad, asked)
     if not request.ranks_open and not ranks.allows(application.rank_limits, asked.total):
         field = "node_count" if request.ranks is None and request.node_count else "ranks"
         raise InputError(field, asked.total, f"{ranks.accepted(application.rank_limits)} for {application.name}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import time
 from functools import partial
 from pathlib import Path
@@ -24,6 +26,10 @@ from scheduling.matching.services.match_texts import MatchQuestion
 from scheduling.resource_requests.commands.match_tables import show_answer
 
 FORMATS = ("json", "xml")
+#: Seconds to start the process of a match, at least.
+_STARTING = 15.0
+#: Of a character in UTF-8, at most.
+_BYTES = 4
 
 
 def match_command(
@@ -82,7 +88,7 @@ def match_command(
                 text, pool, source, pool_source, explain=explain, seconds=seconds, asked_at=asked_at
             )
             ask = partial(mapped, seconds=mapper_seconds)
-            answer = with_shares(limited_match(question), _bandwidths(network), ask)
+            answer = with_shares(limited_match(question, _last_moment(question)), _bandwidths(network), ask)
     except GridPortalError as error:
         echo(str(error), err=True)
         if isinstance(error, MatchTextError) and error.pointer:
@@ -91,6 +97,12 @@ def match_command(
     _show(answer, shown)
     if answer.status is not StatusCode.OK:
         raise typer.Exit(1)
+
+
+def _last_moment(question: MatchQuestion) -> float:
+    """When the process of the match is ended, on the monotonic clock: it has to start, and to say what it has found."""
+    spared = question.seconds * (2 if question.explain else 1)
+    return (question.asked_at or time.monotonic()) + spared + max(_STARTING, question.seconds)
 
 
 def _check_source(*sources: str | None) -> None:
@@ -173,12 +185,20 @@ def _check_seconds(name: str, seconds: float) -> None:
 
 
 def _text(path: str, field: str, longest: int) -> str:
-    """The text of a file, at most four bytes a character of the longest that is read."""
+    """The text of a file or of a pipe, such as another command's output. Raises InputError for anything else, which may
+    have no end, and for more characters than are read."""
     try:
         with Path(path).open("rb") as file:
-            raw = file.read(4 * longest + 1)
-        return raw.decode("utf-8")
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) and not stat.S_ISFIFO(found.st_mode):
+                raise InputError(field, path, "a file of text, or a pipe")
+            most = _BYTES * longest
+            raw = b"" if found.st_size > most else file.read(most + 1)
+        text = raw[:most].decode("utf-8", "strict" if len(raw) <= most else "ignore")
     except UnicodeDecodeError as error:
         raise InputError(field, path, "a file of text in UTF-8") from error
     except OSError as error:
         raise InputError(field, path, f"a file that can be read ({error.strerror})") from error
+    if max(found.st_size, len(raw)) > most or len(text) > longest:
+        raise InputError(field, path, f"a file of at most {longest:,} characters")
+    return text

@@ -15,15 +15,16 @@ EVERY_NODE = "every node"
 
 
 @transaction.atomic
-def keep_request(actor: User, shown: str, name: str, text: str, *, shared: bool | None) -> SavedRequest:
-    """Keep a request under a name. shown: the version that `actor` has seen, empty for whatever there is.
+def keep_request(actor: User, shown: str, name: str, text: str, *, shared: bool | None) -> tuple[SavedRequest, bool]:
+    """Keep a request under a name; with whether it took the place of one. shown: the version that `actor`
+    has seen, empty for whatever there is.
 
     Raises ChangedMeanwhileError where the own request of this name is another one now, and as `save_request`.
     """
     row = SavedRequest.objects.select_for_update().filter(owner=actor, name=" ".join(name.split())).first()
     if shown and row and not was_shown(shown, row.name, row.text, ""):
         raise ChangedMeanwhileError("You", f" at {row.changed_at:%H:%M} UTC,", ("text",), {"text": row.text})
-    return saving_requests.save_request(actor, name, text, shared=shared)
+    return saving_requests.save_request(actor, name, text, shared=shared), row is not None
 
 
 @transaction.atomic

@@ -32,11 +32,15 @@ log = logging.getLogger(__name__)
 SECONDS = 10.0
 
 
-def answer_now(owner: User, text: str, pool: ResourcePool, *, explain: bool = True) -> MatchAnswer:
-    """The best set of a pool for a request. Raises MatchTextError, and GridPortalError where it took too much."""
+def answer_now(
+    owner: User, text: str, pool: ResourcePool, *, explain: bool = True, field: str = "request"
+) -> MatchAnswer:
+    """The best set of a pool for a request, which sentences call by its field. Raises MatchTextError, and
+    GridPortalError where it took too much."""
     question = MatchQuestion(
         text,
         pool.text,
+        field,
         explain=explain,
         seconds=SECONDS,
         owner=owner.username,

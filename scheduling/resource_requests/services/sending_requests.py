@@ -16,6 +16,7 @@ from monitoring.clusters import selectors as clusters
 from scheduling.jobs.services.advance import advance
 from scheduling.matching.core.request_elements import placed_lifetime
 from scheduling.matching.services.checked_texts import check_request, read_request
+from scheduling.matching.services.matches_at_once import match_of
 from scheduling.resource_requests.core.match_states import MatchState
 from scheduling.resource_requests.models import MatchEvent, MatchRequest
 from scheduling.resource_requests.services.request_attempts import answer_now, keep_first
@@ -43,7 +44,8 @@ def send_request(owner: User, sent: NewRequest) -> MatchRequest:
     """Try a request and write it down: what is synchronous is over then, anything else answered or waiting.
 
     Raises InputError for a text that is no request, with its place, for a cluster or a lifetime that cannot be, and
-    while too many of this person wait; for a synchronous one also BackendError while nothing is known of the cluster.
+    while too many of this person wait; for a synchronous one also BackendError while nothing is known of the cluster;
+    BusyError while two texts of this person are being matched.
     """
     lifetime = placed_lifetime(sent.text, read_request(sent.text).ad, sent.lifetime, "request")
     cluster = clusters.setting(sent.cluster or clusters.default_cluster()).name
@@ -59,7 +61,8 @@ def send_request(owner: User, sent: NewRequest) -> MatchRequest:
             raise
         check_request(sent.text)
         return _written(owner, sent, cluster, lifetime, name)
-    found = answer_now(owner, sent.text, pool)
+    with match_of(owner.pk):
+        found = answer_now(owner, sent.text, pool)
     row = _written(owner, sent, cluster, lifetime, name)
     keep_first(row, found, pool)
     return row

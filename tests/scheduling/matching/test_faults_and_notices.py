@@ -9,7 +9,7 @@ from scheduling.matching.adapters.library_functions import argument_counts
 from scheduling.matching.core.language import function_checks
 from scheduling.matching.core.language.ad_errors import NoticeCode
 from scheduling.matching.match_documents import document
-from scheduling.matching.match_messages import notice_message
+from scheduling.matching.match_messages import change_message, notice_message
 from scheduling.matching.services.match_texts import MatchQuestion, answer
 
 MACHINES = '[ name = "a"; cpus = 4; os = "linux"; tags = {1, 2} ] [ name = "b"; cpus = 8; os = "bsd" ]'
@@ -112,6 +112,24 @@ def test_of_many_warnings_of_a_kind_the_count_is_told() -> None:
     warnings = document(made)["warnings"]
     assert warnings[19].endswith("(10 more like this)")
     assert "resources, line 31, column 18: there is no function fooo" in warnings[20]
+
+
+def test_equal_warnings_are_one_with_their_count_and_the_first_place() -> None:
+    request = (
+        '[ Type = "Set"; Mapper = "line"; requirements = other.m > 5G || other.m < 5G || other.n > 5G;\nrank = 6G ]'
+    )
+    told = [each for each in warned(request, "[ m = 6; n = 3 ]") if "is read as" in each]
+    assert told == [
+        "request, line 1, column 59: 5G is read as 5368709120 (a K is 1024) (2 more like this)",
+        "request, line 2, column 8: 6G is read as 6442450944 (a K is 1024)",
+    ]
+
+
+def test_the_smallest_change_asks_for_nothing_of_an_attribute_that_nobody_has() -> None:
+    made = answer(MatchQuestion('[ Type = "Set"; requirements = Sum(other.zork) >= 1 ]', MACHINES, explain=True))
+    assert change_message(made.explanation) == (
+        "The smallest change: do without Sum(other.zork) >= 1; no resource has the attribute zork."
+    )
 
 
 @pytest.mark.parametrize(

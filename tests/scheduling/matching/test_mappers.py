@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from gridportal.base.work_shares import shares
 from gridportal.serve import doctor
 from scheduling.matching.core.mapping.line_mapper import block, cactus, line
 from scheduling.matching.core.mapping.mapper_interface import GROUP, MappedShare, MapperMachine, MapperQuestion, checked
-from scheduling.matching.match_messages import mapper_message
+from scheduling.matching.match_messages import mapper_message, notice_message
 from scheduling.matching.services.mapping import mapped, mapper_names, with_shares
 from scheduling.matching.services.match_texts import MatchQuestion, answer
 from scheduling.matching.services.pattern_mapper import pattern
@@ -115,6 +116,40 @@ def killed(question):
     import os, signal
     print("so far so good")
     os.kill(os.getpid(), signal.SIGKILL)
+
+def leaves(question):
+    import os
+    os._exit(0)
+
+def exits(question):
+    sys.exit(0)
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+def mute(question):
+    raise Mute
+
+def large(question):
+    bytearray(3 << 30)
+
+def five(question):
+    return [MappedShare(place, 5) for place in range(len(question.machines))]
+
+def nothing(question):
+    return [MappedShare(place, 0) for place in range(len(question.machines))]
+
+def curious(question):
+    import os
+    raise RuntimeError(" ".join(sorted({"REDIS_URL", "GRIDPORTAL_HOME", "PATH"} & set(os.environ))))
+
+def parent(question):
+    import subprocess
+    child = subprocess.Popen(["sleep", "600"])
+    with open(question.options["file"], "w") as file:
+        file.write(str(child.pid))
+    return [MappedShare(place, 0.5) for place in range(len(question.machines))]
 """
 
 
@@ -125,7 +160,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "their_mappers-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-mappers\nVersion: 1.0\n")
-    names = ("reverse", "fails", "slow", "wrong", "dies", "killed", "absent")
+    names = ("reverse", "fails", "slow", "wrong", "dies", "killed", "absent", "leaves", "exits", "mute", "large")
+    names += ("five", "nothing", "curious", "parent")
     points = "line = their_mappers:reverse\n" + "".join(f"{name} = their_mappers:{name}\n" for name in names)
     (info / "entry_points.txt").write_text(f"[gridportal.mappers]\n{points}")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -141,6 +177,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("absent", "AttributeError"),
         ("nobody", "LookupError: no mapper is called 'nobody'"),
         ("dies", "its process ended with exit code 3 and without a word"),
+        ("leaves", "it ended without an answer (exit code 0)"),
+        ("exits", "it ended without an answer (exit code 0)"),
+        ("large", "it needed more than 2 GiB of memory"),
+        ("nothing", "it gave each machine the share 0; one has to be above 0"),
         ("killed", "its process was ended by signal 9 (SIGKILL), as happens where memory runs out"),
     ],
 )
@@ -149,6 +189,47 @@ def test_a_mapper_that_fails_is_reported_in_its_own_words(name: str, failure: st
     assert reply.shares == ()
     assert failure in reply.failure
     assert reply.failure
+
+
+@pytest.mark.usefixtures("package")
+def test_an_error_without_words_is_told_by_its_type() -> None:
+    assert mapped("mute", question(("a", 1, 1), ("b", 1, 1)), 60).failure == "Mute"
+
+
+@pytest.mark.usefixtures("package")
+def test_a_mapper_sees_nothing_that_the_portal_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("REDIS_URL", "GRIDPORTAL_HOME"):
+        monkeypatch.setenv(name, "secret")
+    assert mapped("curious", question(("a", 1, 1)), 60).failure == "RuntimeError: PATH"
+
+
+def is_alive(state: Path) -> bool:
+    """Whether the process of a file /proc/N/stat is there and no zombie."""
+    try:
+        return state.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.usefixtures("package")
+def test_what_a_mapper_leaves_behind_is_ended(tmp_path: Path) -> None:
+    kept = tmp_path / "child"
+    assert len(mapped("parent", question(("a", 1, 1), ("b", 1, 1), file=str(kept)), 60).shares) == 2
+    state, until = Path(f"/proc/{kept.read_text()}/stat"), time.monotonic() + 30
+    while is_alive(state) and time.monotonic() < until:  # the kernel ends it a moment later
+        time.sleep(0.05)
+    assert not is_alive(state)
+
+
+@pytest.mark.usefixtures("package")
+@pytest.mark.parametrize(("total", "share", "told"), [("", 0.5, True), ("; total = 10", 5, False)])
+def test_shares_that_are_no_fractions_are_brought_to_one(total: str, share: float, told: bool) -> None:
+    text = f'[ Type = "Set"; requirements = SetSize == 2; Mapper = [ name = "five"{total} ] ]'
+    made = answer(MatchQuestion(text, '[ name = "a" ] [ name = "b" ]'))
+    made = with_shares(made, lambda names: {}, partial(mapped, seconds=60))
+    assert [machine.share for machine in made.machines] == [share, share]
+    sentence = "the shares of the mapper five have the sum 10; they are brought to 1"
+    assert [notice_message(notice) for notice in made.notices] == [sentence] * told
 
 
 @pytest.mark.usefixtures("package")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,8 +13,10 @@ import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
+from gridportal.base.errors import GridPortalError
 from gridportal.network.topology import parse
 from scheduling.matching.core.topology_ads import bandwidths_between
+from scheduling.resource_requests.commands import match
 from scheduling.resource_requests.commands.match import match_command
 from tests.scheduling.matching.papers_texts import CACTUS_LISTING, CACTUS_REQUEST
 
@@ -199,8 +202,58 @@ def test_an_expression_that_grows_without_end_ends_in_a_sentence(run) -> None:
     grown = "".join(f"a{n} = join(a{n - 1}, a{n - 1}, a{n - 1});" for n in range(1, 30))
     request = f'[Type="Set"; a0 = "aaaaaaaaaaaaaaaa"; {grown} requirements = size(a29) > 1; rank = SetSize]'
     result = run(request, "--json", resources="[a=1]")
-    assert result.exit_code == 1
-    assert result.output
+    assert result.exit_code == 2
+    assert "This expression is too large to be evaluated: size(a29) > 1" in result.output
+
+
+@pytest.mark.parametrize("clause", ["a52 > 1", "Sum(a52) > 1"])
+def test_what_the_library_gives_up_is_not_told_as_no_match(run, clause: str) -> None:
+    doubled = "".join(f"a{n} = a{n - 1} + a{n - 1};" for n in range(1, 53))
+    result = run(f'[Type="Set"; a0 = 1; {doubled} requirements = {clause}; rank = 1]', "--explain", resources="[a=1]")
+    assert result.exit_code == 2
+    assert "column" in result.output
+    assert "This expression is too large to be evaluated: " in result.output
+
+
+def test_requirements_of_resources_that_are_given_up_leave_the_others(run) -> None:
+    doubled = "".join(f"a{n} = a{n - 1} + a{n - 1};" for n in range(1, 53))
+    large = f'[ machine = "b"; a0 = 1; {doubled} requirements = a52 > 1 ]'
+    result = run("[ rank = 1 ]", "--json", resources=f'[ machine = "a" ] {large}')
+    assert [each["dns"] for each in json.loads(result.stdout)["machines"]] == ["a"]
+    assert json.loads(result.stdout)["warnings"] == [
+        "the requirements of some resources are too large to be evaluated; these are left out"
+    ]
+
+
+def test_a_file_without_an_end_and_one_that_is_too_long_are_refused(tmp_path, monkeypatch) -> None:
+    request = tmp_path / "r.ad"
+    request.write_text("[]")
+    result = CliRunner().invoke(APP, [str(request), "/dev/zero"])
+    assert (result.exit_code, result.output) == (
+        2,
+        "RESOURCES.ads is '/dev/zero'; accepted is a file of text, or a pipe.\n",
+    )
+    monkeypatch.setattr(match, "LONGEST_RESOURCES", 10)
+    for text in ("[ a = 123 ]", "x" * 100):
+        (tmp_path / "long.ads").write_text(text)
+        result = CliRunner().invoke(APP, [str(request), str(tmp_path / "long.ads")])
+        assert result.exit_code == 2
+        assert "accepted is a file of at most 10 characters" in result.output
+
+
+def test_the_seconds_bound_the_whole_match(tmp_path, monkeypatch) -> None:
+    ends: list[float] = []
+
+    def ended(question, until):
+        ends.append(until - time.monotonic())
+        raise GridPortalError("The match was ended.")
+
+    monkeypatch.setattr(match, "limited_match", ended)
+    for name in ("r.ad", "s.ads"):
+        (tmp_path / name).write_text("[]")
+    for more in ([], ["--explain"]):
+        CliRunner().invoke(APP, [str(tmp_path / "r.ad"), str(tmp_path / "s.ads"), "--seconds", "5", *more])
+    assert ends[0] <= 20.0 < ends[1] <= 25.0
 
 
 def test_the_lines_of_the_readme_and_of_the_guide_run(monkeypatch: pytest.MonkeyPatch) -> None:

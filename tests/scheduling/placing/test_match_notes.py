@@ -150,6 +150,17 @@ def test_notes_come_back_from_their_document(submit: Submit, cpus: None) -> None
     assert Explanation.read(why.document()) == why
 
 
+@pytest.mark.parametrize("clause", ["SetSize == 2", "SetSize > 3", "3 > SetSize"])
+def test_a_size_that_contradicts_the_nodes_of_the_job_is_refused(
+    submit: Submit, fake_grid: FakeGrid, clause: str
+) -> None:
+    text = f'[ Type = "Set"; requirements = {clause} && other.cpu > 0.3 ]'
+    with pytest.raises(InputError) as refused:
+        submit(3, classad=text)
+    accepted = "a set of 3 machines, as the job asks for 3 nodes"
+    assert str(refused.value) == f"classad is {clause}; accepted is {accepted}."
+
+
 @pytest.mark.parametrize("element", ["lifetime = 5", 'Service = "InstantService"'])
 def test_a_request_of_a_job_has_no_time_to_wait(submit: Submit, fake_grid: FakeGrid, element: str) -> None:
     with pytest.raises(InputError, match="a job waits until it is placed or cancelled") as refused:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from scheduling.matching.models import SavedRequest
+from scheduling.matching.services.matches_at_once import match_of
 from scheduling.resource_requests.models import MatchRequest
 from tests.markup import markup
 from tests.scheduling.resource_requests.pool_rows import THREE, TWO, keep_pool
@@ -162,14 +163,14 @@ def test_over_rest_the_second_change_of_one_text_is_told_of_the_first(client_as)
 
     assert keep(TWO, "none").status_code == 201, "there was none"
     read = client.get("/api/saved-requests").json()["results"][0]
-    assert keep(THREE, read["shown_version"]).status_code == 201
+    assert keep(THREE, read["shown_version"]).status_code == 200, "it replaced one"
     late = keep("[ rank = other.cpu ]", read["shown_version"])
     assert (late.status_code, late.json()["now"]) == (409, THREE)
-    assert late.json()["detail"].startswith("You changed Text at ")
+    assert late.json()["detail"].startswith("You changed request at ")
     assert keep("[ rank = other.cpu ]", "none").status_code == 409, "it is there now"
     assert SavedRequest.objects.get().text == THREE
-    assert keep("[ rank = other.cpu ]", late.json()["shown_version"]).status_code == 201
-    assert keep(TWO).status_code == 201, "who says no version means whatever is there"
+    assert keep("[ rank = other.cpu ]", late.json()["shown_version"]).status_code == 200
+    assert keep(TWO).status_code == 200, "who says no version means whatever is there"
 
 
 def test_over_rest_ads_of_nodes_are_not_overwritten_unseen(client_as) -> None:
@@ -184,3 +185,34 @@ def test_over_rest_ads_of_nodes_are_not_overwritten_unseen(client_as) -> None:
     assert (late.status_code, late.json()["now"]) == (409, "[ rack = 8 ]")
     assert "Nothing of yours is saved." in late.json()["detail"]
     assert put(second, "", shown_version=late.json()["shown_version"]).json() == []
+
+
+def test_more_than_two_matches_of_a_person_are_refused_on_pages_and_over_rest(client_as, people) -> None:
+    client, person = client_as("user"), people["user"]
+    job = {"content_type": "application/json"}
+    with match_of(person.pk), match_of(person.pk):
+        for path in ("/api/match-requests", "/api/match-requests/check"):
+            refused = client.post(path, {"request": TWO}, **job)
+            assert (refused.status_code, refused["Retry-After"]) == (429, "2")
+            assert refused.json()["detail"].startswith("Two of your requests are being matched")
+        sent = client.post("/requests/new", {"text": TWO, "send": "1"})
+        assert (sent.status_code, b"Two of your requests are being matched" in sent.content) == (429, True)
+        live = client.post("/requests/check", {"text": TWO}).content.decode()
+        assert "Two of your requests are being matched" in live
+        assert 'hx-trigger="load delay:2s"' in live
+    assert client.post("/api/match-requests", {"request": TWO}, **job).status_code == 201
+
+
+def test_the_check_of_a_job_has_the_places_of_its_form(client_as) -> None:
+    shown = client_as("user").post("/requests/check", {"classad": "[ requirements = other.cpu >= "}).content.decode()
+    assert "Classad, line 1, column 30" in shown
+
+
+def test_what_is_given_up_is_a_fault_over_rest(client_as) -> None:
+    doubled = "".join(f"a{n} = a{n - 1} + a{n - 1};" for n in range(1, 53))
+    text = f'[ Type = "Set"; a0 = 1; {doubled} requirements = a52 > 1; rank = 1 ]'
+    sent = client_as("user").post("/api/match-requests", {"request": text}, content_type="application/json")
+    assert sent.status_code == 400
+    (fault,) = sent.json()["errors"]
+    assert fault["column"] == text.index("a52 > 1") + 1
+    assert "This expression is too large to be evaluated: a52 > 1" in fault["message"]

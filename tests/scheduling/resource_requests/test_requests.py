@@ -7,9 +7,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.errors import BusyError, ConflictError, InputError
 from monitoring.clusters.models import Node
+from scheduling.matching.services import matches_at_once
+from scheduling.matching.services.checked_texts import read_request
 from scheduling.matching.services.limited_match import MatchTextError
+from scheduling.matching.services.matches_at_once import match_of
 from scheduling.matching.services.resource_policies import set_resource_ad
 from scheduling.messages import message
 from scheduling.resource_requests.models import MatchRequest
@@ -40,6 +43,41 @@ def test_a_synchronous_request_is_over_at_once(pool, people) -> None:
     assert [event.to_state for event in row.events.all()] == ["waiting", "unmatched"]
     collective = row.match_answer.explanation.clauses[-1]
     assert (collective.text, collective.is_collective) == ("SetSize == 3", True)
+
+
+def test_the_services_of_the_paper_are_taken(pool, people) -> None:
+    synchronous = TWO.replace("[", '[ Service = "Synchronous";', 1)
+    assert send_request(people["user"], NewRequest(synchronous)).state == "answered"
+    asynchronous = THREE.replace("[", '[ Service = "Asynchronous";', 1)
+    with pytest.raises(InputError, match=r"Service is .*; accepted is that word together with a lifetime"):
+        send_request(people["user"], NewRequest(asynchronous))
+    assert send_request(people["user"], NewRequest(asynchronous, lifetime=60)).state == "waiting"
+
+
+def test_two_texts_of_a_person_are_matched_at_a_time(pool, people) -> None:
+    with match_of(people["user"].pk), match_of(people["user"].pk):
+        with pytest.raises(BusyError, match="Two of your requests are being matched"):
+            send_request(people["user"], NewRequest(TWO))
+        assert send_request(people["operator"], NewRequest(TWO)).state == "answered"
+        assert not MatchRequest.objects.filter(owner=people["user"]).exists()
+    with pytest.raises(ZeroDivisionError), match_of(people["user"].pk):
+        raise ZeroDivisionError
+    assert send_request(people["user"], NewRequest(TWO)).state == "answered"
+
+
+def test_a_place_of_a_process_that_died_is_free_later(monkeypatch) -> None:
+    lasting: list[float] = []
+    monkeypatch.setattr(matches_at_once.cache, "add", lambda key, value, timeout: lasting.append(timeout) or True)
+    with match_of(1):
+        pass
+    assert 0 < lasting[0] <= 300
+
+
+@pytest.mark.parametrize("control", ["\0", "\x01", "\x0b", "\x1b", "\x1f"])
+def test_control_characters_are_refused_at_their_place(control: str) -> None:
+    with pytest.raises(InputError, match=r"line 2, column 4 .*; accepted is a text without control characters"):
+        read_request(f'[ a =\n\t" {control}" ]\r\n')
+    assert read_request('[ a =\r\n\t"b" ]').ad
 
 
 def test_an_asynchronous_one_is_answered_when_a_set_turns_up(pool, people) -> None:

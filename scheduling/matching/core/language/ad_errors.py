@@ -123,6 +123,8 @@ class NoticeCode(StrEnum):
     UNKNOWN_ATTRIBUTE = "unknown_attribute"  # no resource has it; facts: text; meant: a near name
     ARGUMENT_COUNT = "argument_count"  # a function has another number of them; facts: text, counts
     CUT = "cut"  # time was up when so many resources were read, or held against the request; fact: value
+    SHARES_SUMMED = "shares_summed"  # of a mapper, brought to a sum of 1; facts: text, value: the sum
+    TOO_LARGE = "too_large"  # the library gave up requirements of resources
     NO_TIME = "no_time"  # a machine for which a mapper's time is no number above 0; facts: text, meant: the machine
     UNKNOWN_TYPE = "unknown_type"  # Type or MatchType is neither for a set nor for one resource; facts: text, meant
     NO_LIST = "no_list"  # Sum of what is no list where no set is asked for, Avg of a set's members; facts: text

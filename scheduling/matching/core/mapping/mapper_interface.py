@@ -73,11 +73,14 @@ Mapper = Callable[[MapperQuestion], Sequence[MappedShare]]
 
 
 def checked(shares: Sequence[MappedShare], machines: int) -> tuple[MappedShare, ...]:
-    """The answer of a mapper. Raises ValueError unless each machine stands in it once, with a share of 0 or more."""
+    """The answer of a mapper. Raises ValueError unless each machine stands in it once, with a share of 0 or more,
+    and one of them with more."""
     places = sorted(share.place for share in shares)
     if places != list(range(machines)):
         raise ValueError(f"it gave the machines {places[:20]}, not each of 0 to {machines - 1} once")
     for share in shares:
         if not 0 <= share.share < float("inf"):
             raise ValueError(f"it gave machine {share.place} the share {share.share}")
+    if shares and not any(share.share for share in shares):
+        raise ValueError("it gave each machine the share 0; one has to be above 0")
     return tuple(shares)
