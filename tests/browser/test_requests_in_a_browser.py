@@ -52,7 +52,7 @@ def test_a_request_is_checked_while_it_is_written_and_another_person_uses_it(por
     page.fill("#id_classad", "[ requirements = other.cpu >= 0.75 ]")
     has(page, "#classad-check", "of 5 nodes meet")
     page.fill("#id_classad", "[ requirements = other.cpu >= ( ]")
-    has(page, "#classad-check", "Request, line 1, column")
+    has(page, "#classad-check", "line 1, column")
     assert portal.errors == []
 
 
