@@ -46,7 +46,7 @@ def plugin_names(group: str) -> list[str]:
 
 def shared_names(group: str) -> list[SharedName]:
     """The names of a group that more than one package uses, in their order."""
-    found = [(name, _ranked(group, name)) for name in plugin_names(group)]
+    found = sorted(_by_name(group).items())
     packages = [(name, tuple(dict.fromkeys(map(_package, points)))) for name, points in found]
     return [SharedName(name, every[0], every[1:]) for name, every in packages if len(every) > 1]
 
@@ -73,8 +73,15 @@ def load_plugin(group: str, name: str, kind: str = "plug-in") -> Any:
 
 def _ranked(group: str, name: str) -> list[EntryPoint]:
     """The entry points of a name: the portal's own first, else by the names of their packages."""
-    points = [point for point in entry_points(group=group) if point.name == name]
-    return sorted(points, key=lambda point: (_package(point) != OWN, _package(point)))
+    return _by_name(group).get(name, [])
+
+
+def _by_name(group: str) -> dict[str, list[EntryPoint]]:
+    """Those of each name, as `_ranked` has them; all packages here are read once for it."""
+    found: dict[str, list[EntryPoint]] = {}
+    for point in sorted(entry_points(group=group), key=lambda point: (_package(point) != OWN, _package(point))):
+        found.setdefault(point.name, []).append(point)
+    return found
 
 
 def _package(point: EntryPoint) -> str:

@@ -12,14 +12,13 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from gridportal.base import checked_numbers
 from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.testbed import stream_model
 from gridportal.testbed.layout import Layout, directed_rates, shared_paths
-from gridportal.testbed.node_processors import NO_PROCESSORS, NodeProcessors, removed
+from gridportal.testbed.node_processors import NO_PROCESSORS, LeftGroups, NodeProcessors
 from gridportal.testbed.spawn import Spawner
 
 log = logging.getLogger(__name__)
@@ -133,7 +132,7 @@ class Load:
     def __init__(self, spawner: Spawner, processors: NodeProcessors = NO_PROCESSORS) -> None:
         self._spawner, self._processors = spawner, processors
         self._numbers = itertools.count(1)
-        self._left: set[Path] = set()  # control groups of processes that ended; the kernel lets go a little later
+        self._left = LeftGroups()
         self._busy: dict[str, dict[int, int]] = {}  # by node: how many there are in each process group
         self._starting = asyncio.Lock()
 
@@ -185,8 +184,7 @@ class Load:
 
         def ended(_: int) -> None:
             self._end(node, process.pid)
-            self._left |= {own} if own else set()
-            self._left = {group for group in self._left if not removed(group)}
+            self._left.remove([own] if own else [])
 
         process = self._spawner.start(node, argv, "load", group=own, on_exit=ended)
         self._busy.setdefault(node, {})[process.pid] = count

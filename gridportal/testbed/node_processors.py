@@ -9,7 +9,7 @@ Where a processor is a whole core no process can take more than one, and nothing
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,6 +42,18 @@ class NodeProcessors:
 
 
 NO_PROCESSORS = NodeProcessors()
+
+
+class LeftGroups:
+    """Groups whose processes have ended: the kernel lets go of some a little later."""
+
+    def __init__(self) -> None:
+        self._left: set[Path] = set()
+
+    def remove(self, groups: Iterable[Path]) -> None:
+        """Remove these, and those of earlier that the kernel had not let go then."""
+        self._left |= set(groups)
+        self._left = {group for group in self._left if not removed(group)}
 
 
 def removed(group: Path) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gridportal.testbed import cgroups
 from gridportal.testbed.node_limits import NodeLimits, ended_in, write_memory
-from gridportal.testbed.node_processors import NodeProcessors, removed
+from gridportal.testbed.node_processors import LeftGroups, NodeProcessors, removed
 
 _USED = ("memory.max_usage_in_bytes", "memory.limit_in_bytes")
 _IN_ADVANCE = 2**20  # what the kernel may have taken for one processor and not handed out
@@ -47,7 +47,7 @@ class RunLimits:
     def __init__(self, limits: NodeLimits, processors: NodeProcessors) -> None:
         self._limits, self._processors = limits, processors
         self._numbers = count(1)
-        self._left: set[Path] = set()
+        self._left = LeftGroups()
 
     def make(self, memory: Mapping[str, int], processors: Mapping[str, int]) -> RunGroups:
         """Groups for a run that may take so many bytes, and so many processors, on each node. Empty where the machine
@@ -67,8 +67,7 @@ class RunLimits:
 
     def release(self, run: RunGroups) -> None:
         """The run is over: remove its groups, and those of earlier runs that the kernel had not let go then."""
-        self._left |= set(run.groups.values())
-        self._left = {group for group in self._left if not removed(group)}
+        self._left.remove(run.groups.values())
 
 
 def _with_memory(within: Path, name: str, most: int) -> Path | None:

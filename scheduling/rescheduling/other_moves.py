@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
@@ -16,7 +16,6 @@ from gridportal.base.reasons import NOTHING, Reason
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.core.move_kinds import MoveKind
 from scheduling.rescheduling.selectors import moves_by_hand
-from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
@@ -63,17 +62,11 @@ def other_moves(owner: int | None = None) -> Iterator[OtherMove]:
 
 def other_moves_between(begin: datetime, until: datetime) -> list[KindCount]:
     """Those that were over, or started again, from `begin` to before `until`, by kind."""
-    direct, put_back = (_of(rows, settled__gte=begin, settled__lt=until) for rows in (moves_by_hand(), _requeued()))
-    found = [*_direct(direct), *_put_back(put_back)]
-    return [_count(kind, [move for move in found if move.kind is kind]) for kind in MoveKind if _any(kind, found)]
-
-
-def _of(rows: QuerySet[Any], **of: Any) -> QuerySet[Any]:
-    return rows.filter(**of)
-
-
-def _any(kind: MoveKind, moves: Iterable[OtherMove]) -> bool:
-    return any(move.kind is kind for move in moves)
+    direct: QuerySet[Any] = moves_by_hand()
+    span = {"settled__gte": begin, "settled__lt": until}
+    found = [*_direct(direct.filter(**span)), *_put_back(_requeued().filter(**span))]
+    by_kind = {kind: [move for move in found if move.kind is kind] for kind in MoveKind}
+    return [_count(kind, moves) for kind, moves in by_kind.items() if moves]
 
 
 def _count(kind: MoveKind, moves: list[OtherMove]) -> KindCount:
@@ -83,13 +76,12 @@ def _count(kind: MoveKind, moves: list[OtherMove]) -> KindCount:
     return KindCount(kind, sum(move.times for move in moves), went_well, fmean(costs) if costs else None)
 
 
-def _requeued() -> QuerySet[Run]:
+def _requeued() -> QuerySet[Any]:
     rows = Run.objects.filter(restarts__gt=0).annotate(settled=Coalesce("started_at", "state_since"))
-    ordered: QuerySet[Run] = rows.order_by("-settled", "-pk")
-    return ordered
+    return rows.order_by("-settled", "-pk")
 
 
-def _direct(rows: QuerySet[Continuation]) -> Iterator[OtherMove]:
+def _direct(rows: QuerySet[Any]) -> Iterator[OtherMove]:
     related = ("job__application", "job__owner", "source__placement", "placement")
     for row in rows.select_related(*related).iterator(chunk_size=_CHUNK):
         yield OtherMove(
@@ -102,15 +94,24 @@ def _direct(rows: QuerySet[Continuation]) -> Iterator[OtherMove]:
             row.why,
             row.reason,
             row.asked_at,
-            row.ended_at or row.stop_sent_at or row.asked_at,
+            row.settled,
             row.total,
         )
 
 
-def _put_back(rows: QuerySet[Run]) -> Iterator[OtherMove]:
+def _put_back(rows: QuerySet[Any]) -> Iterator[OtherMove]:
     for row in rows.select_related("job__application", "job__owner", "placement").iterator(chunk_size=_CHUNK):
-        nodes, at = tuple(row.placement.nodes), row.started_at or row.state_since
+        nodes = tuple(row.placement.nodes)
         yield OtherMove(
-            *(MoveKind.REQUEUE, row.job, row.state, nodes, nodes, row.backend, "", NOTHING, row.created_at, at),
+            MoveKind.REQUEUE,
+            row.job,
+            row.state,
+            nodes_now=nodes,
+            nodes=nodes,
+            by=row.backend,
+            why="",
+            reason=NOTHING,
+            asked_at=row.created_at,
+            settled=row.settled,
             times=row.restarts,
         )
