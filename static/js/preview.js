@@ -1,5 +1,6 @@
-/* The preview of the submit form: asked for after each change, and only the newest question counts. What takes long
-   says so, and what takes too long or fails can be asked for again. After a change the old preview is marked as such. */
+/* The preview of the submit form: asked for after each change, and only the newest question counts. One is asked at a
+   time, because the portal works on the old one even where nobody waits for it. What takes long says so, and what
+   takes too long or fails can be asked for again. After a change the old preview is marked as such. */
 import { mark, unmark } from "./outdated.js";
 
 const REST = 350; // ms without typing before it asks
@@ -12,6 +13,8 @@ const state = document.querySelector("[data-preview-state]");
 const form = document.getElementById("submit-form");
 
 let asking = null,
+  late = false, // it takes longer than usual
+  next = false, // to be asked again with what was changed meanwhile
   waiting = [],
   resting = 0,
   changes = 0,
@@ -60,22 +63,35 @@ function outdated() {
   if (shown) mark(preview);
 }
 
+function tooLate() {
+  late = true;
+  show("This takes longer than usual.", true);
+  if (next) ask();
+}
+
 async function ask() {
+  next = asking !== null && !late;
+  if (next) return;
   const before = changes;
   asking?.abort();
   if (asking) over();
+  late = false;
   const mine = (asking = new AbortController());
   preview.setAttribute("aria-busy", "true");
   if (!state.querySelector("progress")) show("");
   waiting = [
     setTimeout(() => show("The nodes are still being chosen."), LATE),
-    setTimeout(() => show("This takes longer than usual.", true), TOO_LATE),
+    setTimeout(tooLate, TOO_LATE),
     setTimeout(() => mine.abort(new Error("There is no preview: the portal did not answer in a minute.")), LONGEST),
   ];
   try {
     const html = await answer(mine.signal);
     if (mine !== asking) return;
     over();
+    if (next) {
+      ask();
+      return;
+    }
     show("");
     window.htmx.swap(preview, html, { swapStyle: "innerHTML" });
     shown = true;
@@ -84,6 +100,10 @@ async function ask() {
   } catch (error) {
     if (mine !== asking) return; // a newer question took its place
     over();
+    if (next) {
+      ask();
+      return;
+    }
     show(error instanceof TypeError ? "There is no preview: the portal does not answer." : error.message, true);
   }
 }

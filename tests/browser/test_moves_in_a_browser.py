@@ -82,7 +82,7 @@ def test_checkpoints_moves_and_the_form_that_asks_for_one(portal, moved, monkeyp
     portal.page.locator("#move-ranks").fill("3")
     portal.page.locator("#move-dialog button.main").click()
     portal.page.wait_for_load_state()
-    assert "ranks is 3; accepted is 1, 2, 4 or 8 for NAS EP." in portal.page.locator("body").inner_text()
+    assert "Ranks: 3 is not possible. Enter 1, 2, 4 or 8 for NAS EP." in portal.page.locator("body").inner_text()
     assert (portal.errors, portal.foreign) == ([], [])
 
 

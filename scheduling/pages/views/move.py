@@ -42,7 +42,7 @@ def expected(request: HttpRequest, pk: int) -> HttpResponse:
             shown: ExpectedMove | None = expected_moves.expected(found, nodes, ranks)
             problem = ""
     except GridPortalError as error:
-        shown, problem = None, str(error)
+        shown, problem = None, page_text(error)
     context = {"job": found, "expected": shown, "problem": problem}
     response = render(request, "scheduling/job/expected_move.html", context)
     patch_cache_control(response, no_store=True)
@@ -60,8 +60,9 @@ def move(request: HttpRequest, pk: int) -> HttpResponse:
         reason = sent.get("reason", "")
         expected_moves.move(found, by=user, nodes=nodes_of(sent.get("nodes", "")), ranks=ranks, reason=reason)
     except GridPortalError as error:
-        messages.error(request, page_text(error))
-        refused_moves.keep(request, pk, str(error))
+        problem = page_text(error)
+        messages.error(request, problem)
+        refused_moves.keep(request, pk, problem)
     else:
         tasks.continue_jobs.delay_on_commit(found.cluster)
         then = "then it is stopped, and goes on there" if runs else "then it goes on there from what it left"

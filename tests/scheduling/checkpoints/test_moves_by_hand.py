@@ -139,7 +139,7 @@ def test_a_refused_move_opens_its_dialog_again_with_what_was_typed(submit: Submi
     assert "data-opened" in content
     for typed in sent.values():
         assert f'value="{typed}"' in content
-    assert words_of(answer).count("nodes is 'n99'; accepted is compute nodes of grid.") == 2
+    assert words_of(answer).count("Nodes: 'n99' is not possible. Enter compute nodes of grid.") == 2
     assert "data-opened" not in client.get(f"/jobs/{job.pk}/").content.decode()
 
 

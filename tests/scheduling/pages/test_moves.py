@@ -73,9 +73,9 @@ def test_a_job_is_moved_from_its_page_and_the_page_says_where_it_is(
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ({"ranks": "3"}, "ranks is 3; accepted is 1, 2, 4 or 8 for NAS EP."),
-        ({"ranks": "many"}, "ranks is 'many'; accepted is a whole number, or nothing."),
-        ({"nodes": "n9"}, "nodes is 'n9'; accepted is compute nodes of grid."),
+        ({"ranks": "3"}, "Ranks: 3 is not possible. Enter 1, 2, 4 or 8 for NAS EP."),
+        ({"ranks": "many"}, "Ranks: 'many' is not possible. Enter a whole number, or nothing."),
+        ({"nodes": "n9"}, "Nodes: 'n9' is not possible. Enter compute nodes of grid."),
     ],
 )
 def test_what_cannot_be_is_told_on_the_page(
@@ -132,7 +132,7 @@ def test_before_a_move_its_dialog_says_what_it_is_expected_to_take(
     assert "writing the checkpoint not known" in shown
     assert re.search(r"new schedule \d+\.\d\d s", shown)
     assert "Not known: no earlier move of NAS EP here tells it" in shown
-    assert "ranks is 3; accepted is 1, 2, 4 or 8 for NAS EP." in words_of(client.get(address, {"ranks": "3"}))
+    assert "Ranks: 3 is not possible. Enter 1, 2, 4 or 8 for NAS EP." in words_of(client.get(address, {"ranks": "3"}))
     assert (newest(job).state, job.continuations.count()) == ("running", 0)
 
 
