@@ -18,11 +18,11 @@ from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import SlugField, WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from monitoring.clusters.models import Cluster
-from scheduling.alerts.alert_text import missing_subject, rule_text
+from scheduling.alerts.alert_text import UNMEASURED, missing_subject, rule_text
 from scheduling.alerts.core.alert_states import AlertState
 from scheduling.alerts.models import Alert, AlertRule
 from scheduling.alerts.selectors import alert_rows
-from scheduling.alerts.selectors.alert_subjects import without_subject
+from scheduling.alerts.selectors.alert_subjects import unmeasured, without_subject
 from scheduling.alerts.services import changing_rules
 
 _ROWS = "[0-9]{1,18}"
@@ -51,15 +51,18 @@ class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
         return rule_text(row)
 
     def get_problem(self, row: AlertRule) -> str:
-        """Why it cannot fire: its node or link is not there any more. Empty where it can."""
-        return missing_subject(row) if row.pk in self._without_subject else ""
+        """Why it cannot fire: its node or link is not there any more, or nothing measures it. Empty where it can."""
+        gone, silent = self._without_values
+        if row.pk in gone:
+            return missing_subject(row)
+        return UNMEASURED if row.pk in silent else ""
 
     @cached_property
-    def _without_subject(self) -> set[int]:
+    def _without_values(self) -> tuple[set[int], set[int]]:
         """The numbers of such rules among all that are shown, looked up once."""
-        parent = self.parent
+        parent, now = self.parent, timezone.now()
         rows: Any = parent.instance if isinstance(parent, serializers.ListSerializer) else [self.instance]
-        return without_subject(rows, timezone.now())
+        return without_subject(rows, now), unmeasured(rows, now)
 
 
 class AlertSerializer(serializers.ModelSerializer[Alert]):

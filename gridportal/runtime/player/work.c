@@ -15,10 +15,13 @@
 #define MOST_REGION (64 * 1024 * 1024) /* bytes; no cache is larger for one rank */
 #define PARTS 5
 #define PACED 0.005 /* s of either kind of work, when a skeleton begins */
+#define WATCHED 5e-5 /* s of work from which on looking at the cpu clock costs nothing that counts */
 
 double worked, asked;
 static double rate; /* units for each second that is asked for, of additions alone */
 static double walk, added; /* bytes to walk for each such second, and the part of it that is left for additions */
+static double here, cost; /* units of additions for each cpu second here, and cpu seconds for each that is asked for */
+static double debt; /* cpu seconds that touching memory took beyond what was asked for */
 static volatile double sum; /* volatile, so that no compiler does without it */
 static double *region;
 static size_t length, place; /* doubles */
@@ -96,18 +99,38 @@ int prepare_work(const struct plan *plan)
     if (make_region(plan->region))
         return -1;
     /* A second of the traced run is `rate` units; so many bytes take as long here. */
-    double a_second = rate / measured_rate(PACED) * measured_walk(PACED);
+    here = measured_rate(PACED);
+    cost = rate / here;
+    double a_second = cost * measured_walk(PACED);
     walk = plan->touched < a_second ? plan->touched : a_second;
     added = 1.0 - walk / a_second;
     return 0;
+}
+
+/* Touches what `seconds` touch and adds for as much cpu time as is left of them: how long memory takes hangs on what
+ * else is in the caches, and some milliseconds before the first call do not tell it. */
+static void watched(double seconds)
+{
+    double before = cpu();
+    touch(seconds * walk);
+    double left = seconds * cost - debt - (cpu() - before);
+    if (left > 0.0)
+        add(left * here);
+    debt = left < 0.0 ? -left : 0.0;
+    if (debt > seconds * cost)
+        debt = seconds * cost;
 }
 
 /* As much as takes `seconds` of cpu time where the rate was measured; `worked` is what it took here. */
 void work(double seconds)
 {
     double started = now();
-    touch(seconds * walk);
-    add(seconds * added * rate);
+    if (walk > 0.0 && seconds >= WATCHED) {
+        watched(seconds);
+    } else {
+        touch(seconds * walk);
+        add(seconds * added * rate);
+    }
     worked += now() - started;
     asked += seconds;
 }

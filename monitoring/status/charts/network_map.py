@@ -309,15 +309,16 @@ def _dots(
     ringed = set(marked.beside.nodes)
     labelled = _named(spots)
     names = [_short(row.name) + (f"<br>{chosen[row.name]}" if row.name in chosen else "") for row in rows]
+    sides = [beside.get(row.name, "") for row in rows]
+    texts = [_kept_off(name, side, row.name in ringed) for name, side, row in zip(names, sides, rows, strict=True)]
     size = 14 if len(spots) <= 60 else 8 if len(spots) <= 400 else 5
     return {
         "type": "scatter",
         "mode": "markers+text" if labelled else "markers",
         "x": [at[row.name][0] for row in rows],
         "y": [at[row.name][1] for row in rows],
-        # Blanks keep a name beside a node off its rim, and off the ring of another candidate.
-        **({"text": [_kept_off(name, 3 if name in ringed else 1) for name in names]} if labelled else {}),
-        **({"textposition": [beside[row.name] for row in rows]} if labelled else {}),
+        **({"text": texts} if labelled else {}),
+        **({"textposition": sides} if labelled else {}),
         "textfont": {"color": "--ink", "size": 12},
         "cliponaxis": False,
         "marker": {
@@ -334,8 +335,15 @@ def _dots(
     }
 
 
-def _kept_off(name: str, blanks: int) -> str:
-    return "<br>".join(f"{' ' * blanks}{line}{' ' * blanks}" for line in name.split("<br>"))
+def _kept_off(name: str, place: str, ringed: bool) -> str:
+    """Blanks keep a name off the rim of its node, and they and a blank line off the ring of another candidate."""
+    blanks = " " * (3 if ringed else 1)
+    lines = [f"{blanks}{line}{blanks}" for line in name.split("<br>")]
+    if ringed and place.startswith("top"):
+        lines.append(blanks)
+    elif ringed and place.startswith("bottom"):
+        lines.insert(0, blanks)
+    return "<br>".join(lines)
 
 
 def _free(row: Spot) -> str:

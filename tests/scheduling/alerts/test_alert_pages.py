@@ -110,6 +110,7 @@ def test_a_rule_on_what_nothing_measures_is_saved_and_told(client_as: Any, clust
     assert says in words(client.post("/alerts/rules/new", form | {"subject": "n2>n1"}, follow=True))
     silent = AlertRule.objects.get()
     assert says in words(client.get(silent.get_absolute_url()))
+    assert client.get(f"/api/alert-rules/{silent.pk}").json()["problem"] == says
     assert says not in words(
         client.post("/alerts/rules/new", form | {"name": "Other", "subject": "n1>n2"}, follow=True)
     )

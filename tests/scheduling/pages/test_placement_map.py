@@ -58,6 +58,17 @@ def test_another_candidate_is_dotted_with_rings_around_its_nodes() -> None:
     assert (rings["x"], rings["y"]) == ([0.0, 1.0], [0.0, 1.0])
 
 
+@pytest.mark.parametrize(("y", "lines"), [(0.5, ["n1", ""]), (-0.5, ["", "n1"])])
+def test_a_name_above_or_below_its_node_stands_outside_the_ring_of_another_candidate(
+    y: float, lines: list[str]
+) -> None:
+    marked = Marked(MarkedGroup(("n2",)), beside=MarkedGroup(("n1",)))
+    shown = network_map.figure(SPOTS[:2], [], {"n1": (0.0, y), "n2": (0.0, -y)}, marked)["data"]
+    (dots,) = (trace for trace in shown if "customdata" in trace and "cliponaxis" in trace)
+    assert [line.strip() for line in dots["text"][0].split("<br>")] == lines
+    assert "" not in [line.strip() for line in dots["text"][1].split("<br>")]
+
+
 def test_a_node_with_several_ranks_names_them() -> None:
     (dots,) = (
         trace

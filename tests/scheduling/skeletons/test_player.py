@@ -63,6 +63,33 @@ def test_work_that_touches_memory_is_as_much(plays: Plays, region: float) -> Non
     assert found["predicted"] == pytest.approx(found["communicating"] + found["working"])
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "call", "taken"),
+    [
+        pytest.param(1e8, 1e8, 1e-3, 0.2, id="as-it-was"),
+        pytest.param(1e8, 6e7, 1e-3, 0.2, id="slower-than-when-it-began"),
+        pytest.param(6e7, 1e8, 1e-3, 0.2, id="faster-than-when-it-began"),
+        pytest.param(1e8, 4e7, 1e-3, 0.25, id="slower-than-the-work-allows"),
+        pytest.param(1e8, 1e8, 1e-5, 0.2, id="calls-too-short-to-be-watched"),
+    ],
+)
+def test_work_takes_what_was_asked_for_though_memory_is_faster_or_slower_than_when_it_began(
+    paced: Path, before: float, after: float, call: float, taken: float
+) -> None:
+    argv = [paced, *map(str, (before, after, call, round(0.2 / call)))]
+    found = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout
+    assert float(found) == pytest.approx(taken, rel=0.02)
+
+
+@pytest.fixture(scope="session")
+def paced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The player's work on a processor whose clock counts what was done."""
+    built = tmp_path_factory.mktemp("paced") / "paced"
+    source = Path(__file__).with_name("paced.c")
+    subprocess.run([MPICH, "-O2", "-o", built, source], check=True, timeout=60)
+    return built
+
+
 def test_the_python_player_plays_the_same(tmp_path: Path) -> None:
     file = tmp_path / run_files.SKELETON
     file.write_text(json.dumps(everything()))
