@@ -62,10 +62,10 @@ Barrier | c comm | | collective(e, comm, 0, MPI_DATATYPE_NULL)
 Bcast | out buf, n count, t type, i root, c comm | | rooted(e, comm, root, count, type)
 Reduce | in buf, out into, n count, t type, op op, i root, c comm | | rooted(e, comm, root, count, type)
 Allreduce Scan Exscan | in buf, out into, n count, t type, op op, c comm | | collective(e, comm, count, type)
-Gather | in buf, n count, t type, out into, n room, t rtype, i root, c comm | | rooted(e, comm, root, count, type); if (buf == MPI_IN_PLACE) own_block(e, into, room, rtype)
-Gatherv | in buf, n count, t type, out into, ns counts, ds displacements, t rtype, i root, c comm | | rooted(e, comm, root, buf == MPI_IN_PLACE ? 0 : count, type); if (is_root(comm, root)) { double own = e->bytes; COUNTS(e, counts, rtype, NULL); if (buf == MPI_IN_PLACE) block_sum(e, comm); else e->bytes = own; }
-Scatter | in buf, n count, t type, out into, n room, t rtype, i root, c comm | | rooted(e, comm, root, room, rtype); if (into == MPI_IN_PLACE) own_block(e, buf, count, type)
-Scatterv | in buf, ns counts, ds displacements, t type, out into, n room, t rtype, i root, c comm | | rooted(e, comm, root, into == MPI_IN_PLACE ? 0 : room, rtype); if (is_root(comm, root)) { double own = e->bytes; COUNTS(e, counts, type, NULL); if (into == MPI_IN_PLACE) block_sum(e, comm); else e->bytes = own; }
+Gather | in buf, n count, t type, out into, n room, t rtype, i root, c comm | | rooted(e, comm, root, buf == MPI_IN_PLACE || root == MPI_ROOT ? 0 : count, type); if (buf == MPI_IN_PLACE) own_block(e, into, room, rtype)
+Gatherv | in buf, n count, t type, out into, ns counts, ds displacements, t rtype, i root, c comm | | rooted(e, comm, root, buf == MPI_IN_PLACE || root == MPI_ROOT ? 0 : count, type); if (is_root(comm, root)) { double own = e->bytes; COUNTS(e, counts, rtype, NULL); if (buf == MPI_IN_PLACE) block_sum(e, comm); else e->bytes = own; }
+Scatter | in buf, n count, t type, out into, n room, t rtype, i root, c comm | | rooted(e, comm, root, into == MPI_IN_PLACE || root == MPI_ROOT ? 0 : room, rtype); if (into == MPI_IN_PLACE) own_block(e, buf, count, type)
+Scatterv | in buf, ns counts, ds displacements, t type, out into, n room, t rtype, i root, c comm | | rooted(e, comm, root, into == MPI_IN_PLACE || root == MPI_ROOT ? 0 : room, rtype); if (is_root(comm, root)) { double own = e->bytes; COUNTS(e, counts, type, NULL); if (into == MPI_IN_PLACE) block_sum(e, comm); else e->bytes = own; }
 Allgather | in buf, n count, t type, out into, n room, t rtype, c comm | | collective(e, comm, room, rtype); own_block(e, buf, count, type)
 Allgatherv | in buf, n count, t type, out into, ns counts, ds displacements, t rtype, c comm | | collective(e, comm, 0, rtype); COUNTS(e, counts, rtype, NULL); block_sum(e, comm)
 Alltoall | in buf, n count, t type, out into, n room, t rtype, c comm | | collective(e, comm, 0, rtype); to_all(e, buf, count, type, room, rtype)
@@ -127,7 +127,7 @@ Win_unlock_all Win_flush_all Win_flush_local_all Win_complete Win_wait Win_sync 
 Win_test | w win, fl flag | | *flag ?? one_sided(e, win, MPI_PROC_NULL, 0, MPI_DATATYPE_NULL)
 Win_post Win_start | gr group, i assert, w win | | with_group(e, win, group)
 Win_create_dynamic | in_ info, c comm, wo win | | makes_window(e, comm, *win)
-Win_free | wo win | int id = comm_of_window(*win); forget_window(*win) | e->comm = id
+Win_free | wo win | int id = frees_window(e, *win) | e->comm = id
 Comm_dup | c comm, co made | | makes_comm(e, comm, *made)
 Comm_dup_with_info | c comm, in_ info, co made | | makes_comm(e, comm, *made)
 Comm_idup | c comm, co made, r request | | collective(e, comm, 0, MPI_DATATYPE_NULL); makes_request(e, *request, 0)
@@ -146,13 +146,13 @@ Comm_spawn | s command, sv argv, i most, in_ info, i root, c comm, co made, ix c
 Comm_spawn_multiple | i count, sv commands, svs argvs, is most, infos info, i root, c comm, co made, ix codes | | makes_comm(e, comm, *made)
 Comm_accept Comm_connect | s port, in_ info, i root, c comm, co made | | makes_comm(e, comm, *made)
 File_open | c comm, s name, i mode, in_ info, fo file | | makes_file(e, comm, *file)
-File_close | fo file | int id = comm_of_file(*file); forget_file(*file) | e->comm = id
+File_close | fo file | int id = closes_file(e, *file) | e->comm = id
 File_sync | f file | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
 File_set_size File_preallocate | f file, o size | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
 File_set_view | f file, o disp, t etype, t filetype, s kind, in_ info | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
 File_read_all_end File_read_ordered_end File_read_at_all_end | f file, out buf, st status | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
 File_write_all_end File_write_ordered_end File_write_at_all_end | f file, in buf, st status | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
-Comm_free Comm_disconnect | co comm | int id = comm_id(*comm); forget_comm(*comm) | e->comm = id
+Comm_free Comm_disconnect | co comm | int id = frees_comm(e, *comm) | e->comm = id
 """
 
 #: Since MPI 4.

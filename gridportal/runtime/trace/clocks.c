@@ -80,9 +80,14 @@ struct clocks *make_clocks(void)
     }
     clocks->enough = READINGS * cheapest;
     clocks->share = 1.0;
+    restart_clocks(clocks);
+    return clocks;
+}
+
+void restart_clocks(struct clocks *clocks)
+{
     clocks->exact = 1;
     check(clocks, now());
-    return clocks;
 }
 
 double cpu_of_gap(struct clocks *clocks, double gap, double at)

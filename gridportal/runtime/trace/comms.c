@@ -9,7 +9,7 @@
 
 #define COMM 0 /* what a handle is of */
 #define WINDOW 1
-#define CACHED 64
+#define CACHED_BITS 10 /* so many places, as powers of two, for communicators that are found at once */
 
 struct comm {
     int size, k, inter, live, kind;
@@ -28,7 +28,7 @@ struct open_file {
 
 static struct comm *comms;
 static int n_comms, room;
-static int cache[CACHED];
+static int cache[1 << CACHED_BITS];
 static struct open_file *files;
 static int n_files, files_room;
 static MPI_Group world = MPI_GROUP_NULL;
@@ -47,7 +47,7 @@ static int is(int id, uint64_t handle, int kind)
 
 static int find(uint64_t handle, int kind)
 {
-    int *found = &cache[(handle * 0x9E3779B97F4A7C15ull) >> 58];
+    int *found = &cache[(handle * 0x9E3779B97F4A7C15ull) >> (64 - CACHED_BITS)];
     if (*found < n_comms && is(*found, handle, kind))
         return *found;
     for (int id = 0; id < n_comms; id++)
@@ -197,11 +197,24 @@ void keep_file(MPI_File file, int comm)
     files[n_files++] = (struct open_file){key(&file, sizeof file), comm};
 }
 
-void forget_file(MPI_File file)
+/* What is freed in another call, as by a function that an attribute has, is forgotten too, for its handle comes again. */
+static int recorded(const struct event *event)
 {
-    int place = find_file(file);
+    return event->thread || event->nested;
+}
+
+int closes_file(struct event *event, MPI_File file)
+{
+    int place, comm;
+    if (!recorded(event))
+        return NOTHING;
+    hold();
+    place = find_file(file);
+    comm = place < 0 ? NOTHING : files[place].comm;
     if (place >= 0)
         files[place] = files[--n_files];
+    release();
+    return comm;
 }
 
 static void forget(int id)
@@ -210,14 +223,28 @@ static void forget(int id)
         comms[id].live = 0;
 }
 
-void forget_comm(MPI_Comm comm)
+int frees_comm(struct event *event, MPI_Comm comm)
 {
-    forget(find(key(&comm, sizeof comm), COMM));
+    int id;
+    if (!recorded(event))
+        return NOTHING;
+    hold();
+    id = event->nested ? find(key(&comm, sizeof comm), COMM) : comm_id(comm);
+    forget(id);
+    release();
+    return id;
 }
 
-void forget_window(MPI_Win win)
+int frees_window(struct event *event, MPI_Win win)
 {
-    forget(find(key(&win, sizeof win), WINDOW));
+    int id;
+    if (!recorded(event))
+        return NOTHING;
+    hold();
+    id = event->nested ? find(key(&win, sizeof win), WINDOW) : comm_of_window(win);
+    forget(id);
+    release();
+    return id;
 }
 
 int comm_size(int id)

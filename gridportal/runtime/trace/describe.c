@@ -87,7 +87,7 @@ void collective(struct event *event, MPI_Comm comm, MPI_Count count, MPI_Datatyp
 
 void rooted(struct event *event, MPI_Comm comm, int root, MPI_Count count, MPI_Datatype type)
 {
-    collective(event, comm, count, type);
+    collective(event, comm, root == MPI_PROC_NULL ? 0 : count, type); /* of who takes no part nothing else counts */
     event->root = root == MPI_ROOT && is_inter(event->comm) ? comm_rank(0) : world_rank(event->comm, root);
 }
 
@@ -141,6 +141,8 @@ void block_sum(struct event *event, MPI_Comm comm)
 
 void makes_comm(struct event *event, MPI_Comm comm, MPI_Comm made)
 {
+    if (event->failed && comm == made)
+        return; /* there is none */
     event->comm = comm_id(comm);
-    event->newcomm = comm_id(made);
+    event->newcomm = event->failed ? NOTHING : comm_id(made);
 }

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -171,6 +172,19 @@ static void count_copy(void)
     close(file);
 }
 
+/* In the C locale: that of a program may write numbers with a comma. */
+static int write_plainly(FILE *file, int complete, double end, double tail, double cpu)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = plain ? uselocale(plain) : (locale_t)0;
+    write_all(file, complete, end, tail, cpu);
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    int failed = ferror(file);
+    return fclose(file) || failed;
+}
+
 void write_recording(int complete)
 {
     char path[4096], partial[4400], host[200] = "";
@@ -186,10 +200,10 @@ void write_recording(int complete)
         fprintf(stderr, "The trace of rank %d cannot be written to %s: %s.\n", recording.rank, partial, strerror(errno));
         return;
     }
-    write_all(file, complete, end, tail, cpu);
-    int failed = ferror(file) | fclose(file);
+    int failed = write_plainly(file, complete, end, tail, cpu);
     if (!failed && link(partial, path) && errno == EEXIST)
         count_copy();
-    if (failed || rename(partial, path) || (unlink(partial) && errno != ENOENT)) /* two names of one file both stay */
+    failed = failed || rename(partial, path);
+    if ((unlink(partial) && errno != ENOENT) || failed) /* two names of one file both stay, and half of one is of no use */
         fprintf(stderr, "The trace of rank %d could not be completed in %s.\n", recording.rank, path);
 }

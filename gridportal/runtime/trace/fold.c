@@ -6,18 +6,20 @@
  * and sizes of executions that were folded are kept as means. Places where a block could repeat are looked up by the
  * hash of its last entry, nearest first.
  *
- * A program whose calls never repeat would fill the memory. When the list has LIMIT entries calls are compared less
- * strictly (tags that count up, sizes, all tags and requests, how often loops run), and at last their order is given up.
+ * A program whose calls never repeat would fill the memory. When the list has LIMIT entries, or these hold NUMBERS
+ * numbers, calls are compared less strictly (tags that count up, sizes, all tags and requests, how often loops run), and at last their order is given up.
  * Tags that count up, as mpi4py's pickled reductions have them, are passed over at the end in any case. While nothing
  * repeats fewer and fewer places are tried, so that such a program is not slowed down; a full list is tried anew. */
 #include "fold.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WINDOW 1024
 #define LAST_WINDOW 4096
 #define LEAST_PATIENCE 16
+#define NUMBERS (1 << 22) /* in all entries: 32 MB, where each has one for each of a thousand ranks */
 #define SLOW 16 /* so many entries, or places that are tried, take longer than recording usually does */
 
 static void forget_chain(struct chains *chains, uint32_t hash, int place)
@@ -127,7 +129,7 @@ static void make_loop(struct fold *fold, int length)
 static int repeats_body(const struct fold *fold, int place, uint32_t end)
 {
     const struct node *loop = fold->list[place];
-    return fold->tails[place] == end && loop->n_body == fold->n_list - 1 - place &&
+    return fold->tails[place] == end && loop->n_body == fold->n_list - 1 - place && loop->count < INT_MAX &&
            same_blocks(&fold->nodes, loop->body, fold->list + place + 1, loop->n_body);
 }
 
@@ -197,6 +199,7 @@ static void tally(struct fold *fold, struct node *node)
         return;
     }
     forget_rounds(&fold->nodes, node);
+    fold->nodes.numbers -= node->n_requests;
     node->n_requests = 0;
     node->request = node->tag = node->recv_tag = NOTHING;
     rehash(&fold->nodes, node);
@@ -241,10 +244,10 @@ int fold_event(struct fold *fold, const struct event *event)
         return 1;
     }
     append(fold, node);
-    if (fold->n_list < LIMIT)
+    if (fold->n_list < LIMIT && fold->nodes.numbers < NUMBERS)
         return fold->slow;
     fold_again(fold);
-    while (fold->n_list > LIMIT / 2 && fold->nodes.level < NO_ORDER)
+    while ((fold->n_list > LIMIT / 2 || fold->nodes.numbers > NUMBERS / 2) && fold->nodes.level < NO_ORDER)
         loosen(fold);
     fold->raised = -1; /* places are others now */
     return 1;

@@ -35,7 +35,8 @@ static double written_at;
 static void write_mark(int number, int count, double seconds)
 {
     char line[96];
-    int length = snprintf(line, sizeof line, "%d %d %.6f\n", number, count, seconds);
+    long long whole = (long long)(1e6 * seconds + 0.5); /* the program's locale may write fractions with a comma */
+    int length = snprintf(line, sizeof line, "%d %d %lld.%06d\n", number, count, whole / 1000000, (int)(whole % 1000000));
     if (file >= 0 && write(file, line, (size_t)length) != length) {
         close(file); /* a full disk: nobody hears of progress any more, and the program goes on */
         file = -1;

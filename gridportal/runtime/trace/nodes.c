@@ -24,10 +24,16 @@ static struct node *new_node(struct nodes *nodes)
     return node;
 }
 
+static int numbers_of(const struct node *node)
+{
+    return node->n_requests + node->n_counts + node->n_peers;
+}
+
 void discard(struct nodes *nodes, struct node *node)
 {
     for (int i = 0; i < node->n_body; i++)
         discard(nodes, node->body[i]);
+    nodes->numbers -= numbers_of(node);
     if (node->requests != node->few)
         free(node->requests);
     free(node->body);
@@ -67,6 +73,7 @@ struct node *call_node(struct nodes *nodes, const struct event *event)
     }
     node->counts = copied(event->counts, (size_t)event->n_counts * sizeof(double));
     node->peers = copied(event->peers, (size_t)event->n_peers * sizeof(int));
+    nodes->numbers += numbers_of(node);
     node->n = 1.0, node->bytes = event->bytes, node->recv_bytes = event->recv_bytes;
     node->gap = event->gap, node->gap_m2 = 0.0, node->cpu = event->cpu, node->inside = event->inside;
     rehash(nodes, node);

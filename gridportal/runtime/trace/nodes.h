@@ -35,6 +35,7 @@ struct node {
 struct nodes {
     struct node *free;
     struct rounds *free_rounds;
+    long long numbers; /* that nodes hold: requests, counts, peers */
     int level;
 };
 

@@ -9,15 +9,21 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SAMPLED 8 /* calls of which one says how long we take */
 #define WEIGHT 0.25 /* of it in the mean */
 #define LONGEST 1e-6 /* s */
+#define OWN_LISTS 16 /* threads that have lists of their own also when they have ended */
+#define WAITED 1 /* s, at the end of the process, for a thread that is recording a call */
 #define SPINNING 5e-6 /* s: polls that follow each other faster wait, slower ones compute between */
 
 struct recording recording;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct thread *idle; /* threads that have ended */
+static int n_threads, endings;
+static pthread_key_t ending; /* where `endings` says so: the system has few of them */
 static __thread struct thread *own __attribute__((tls_model("initial-exec")));
 
 void *scratch(struct event *event, int which, size_t bytes)
@@ -55,19 +61,58 @@ void release(void)
         pthread_mutex_unlock(&lock);
 }
 
-static struct thread *new_thread(void)
+static struct thread *make_thread(void)
 {
     struct thread *made = calloc(1, sizeof *made);
     if (!made)
         abort();
     made->clocks = make_clocks();
     made->fold = make_fold();
-    made->left_at = now();
     pthread_mutex_lock(&lock);
     made->before = recording.threads;
     recording.threads = made;
+    n_threads++;
     pthread_mutex_unlock(&lock);
-    return own = made;
+    return made;
+}
+
+/* A list takes half a megabyte. A program that starts threads again and again goes on with those of threads that have
+ * ended, once it has had OWN_LISTS. */
+static struct thread *ended_thread(void)
+{
+    struct thread *found = NULL;
+    pthread_mutex_lock(&lock);
+    if (n_threads >= OWN_LISTS && idle) {
+        found = idle;
+        idle = found->idle;
+    }
+    pthread_mutex_unlock(&lock);
+    if (found)
+        restart_clocks(found->clocks);
+    return found;
+}
+
+static struct thread *new_thread(void)
+{
+    struct thread *made = ended_thread();
+    own = made ? made : make_thread();
+    own->left_at = now();
+    own->depth = 0;
+    if (endings)
+        pthread_setspecific(ending, own);
+    return own;
+}
+
+static void ends(void *thread)
+{
+    struct thread *ended = thread;
+    own = NULL; /* what it calls from now on is another's */
+    pthread_mutex_lock(&lock);
+    if (ended != recording.main) {
+        ended->idle = idle;
+        idle = ended;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void begin(struct event *event, int kind)
@@ -87,7 +132,7 @@ void begin(struct event *event, int kind)
     event->comm = event->newcomm = event->request = event->root = NOTHING;
     event->peer = event->source = event->tag = event->recv_tag = NOTHING;
     event->bytes = event->recv_bytes = 0.0;
-    event->n_requests = event->n_counts = event->n_peers = 0;
+    event->n_requests = event->n_counts = event->n_peers = event->n_remembered = 0;
     double came = now();
     event->gap = came > thread->left_at ? came - thread->left_at : 0.0;
     event->cpu = cpu_of_gap(thread->clocks, event->gap, came);
@@ -96,7 +141,7 @@ void begin(struct event *event, int kind)
     event->entered = came;
 }
 
-int leave(struct event *event)
+int leave(struct event *event, int code)
 {
     struct thread *thread = event->thread;
     if (!thread) {
@@ -106,6 +151,7 @@ int leave(struct event *event)
     }
     event->left = now();
     event->inside = event->left - event->entered;
+    event->failed = code != MPI_SUCCESS;
     hold(); /* what describes the event may call MPI: the depth stays */
     return 1;
 }
@@ -165,6 +211,7 @@ static void start(int rank, int ranks)
     recording.locked = level == MPI_THREAD_MULTIPLE;
     recording.rank = rank, recording.ranks = ranks;
     recording.owner = getpid();
+    endings = !pthread_key_create(&ending, ends);
     recording.pace = pace();
     recording.helped = helped();
     recording.ready = ready();
@@ -214,14 +261,27 @@ void start_session(MPI_Group world)
     start(rank, ranks);
 }
 
+/* Where a thread ends the process others may be recording calls, and this one too. */
+static int hold_at_end(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAITED;
+    return recording.locked && !pthread_mutex_timedlock(&lock, &until);
+}
+
 void finish_recording(int complete)
 {
     if (!recording.on || getpid() != recording.owner) /* a forked child knows what its parent will write */
         return;
     recording.on = 0;
     recording.over = 1;
-    if (!recording.marks_only)
-        write_recording(complete);
+    if (recording.marks_only)
+        return;
+    int held = hold_at_end();
+    write_recording(complete);
+    if (held)
+        release();
 }
 
 /* A program that ends without MPI_Finalize still leaves what was seen. */

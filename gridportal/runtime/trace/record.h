@@ -27,6 +27,7 @@ struct thread {
     struct clocks *clocks;
     struct fold *fold;
     struct thread *before; /* the thread that called MPI first before this one */
+    struct thread *idle; /* of those that have ended, the one that did so before */
     void *scratches[SCRATCHES];
     size_t scratch_sizes[SCRATCHES];
 };

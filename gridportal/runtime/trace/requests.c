@@ -15,6 +15,14 @@ struct slot {
     uint64_t handle;
     int used, active, persistent, next;
     unsigned mark; /* the last search that took it */
+    unsigned life; /* how many requests it has stood for */
+};
+
+/* A request as a call was given it. */
+struct grabbed {
+    uint64_t handle;
+    int slot;
+    unsigned life;
 };
 
 static struct slot *slots;
@@ -55,10 +63,10 @@ static int new_slot(void)
 
 void makes_request(struct event *event, MPI_Request request, int persistent)
 {
-    if (request == MPI_REQUEST_NULL)
+    if (event->failed || request == MPI_REQUEST_NULL)
         return;
     int made = new_slot();
-    slots[made] = (struct slot){key(request), 1, !persistent, persistent, -1, 0};
+    slots[made] = (struct slot){key(request), 1, !persistent, persistent, -1, 0, slots[made].life + 1};
     int *link = bucket(slots[made].handle);
     while (*link >= 0)
         link = &slots[*link].next;
@@ -97,16 +105,32 @@ void remember(struct event *event, int count, const MPI_Request *requests)
 {
     if (!event->thread || count < 0)
         return;
-    int *grabbed = scratch(event, GRABBED, (size_t)(count + 1) * sizeof(int));
+    struct grabbed *grabbed = scratch(event, GRABBED, (size_t)(count + 1) * sizeof *grabbed);
+    event->n_remembered = count;
     hold();
     search++;
-    for (int i = 0; i < count; i++)
-        grabbed[i] = find(requests[i]);
+    for (int i = 0; i < count; i++) {
+        int slot = find(requests[i]);
+        grabbed[i] = (struct grabbed){key(requests[i]), slot, slot < 0 ? 0 : slots[slot].life};
+    }
     release();
 }
 
-static void completes(struct event *event, int slot)
+/* Of threads that wait for requests of one handle another may have taken the slot meanwhile: then any is as good. */
+static int slot_of(const struct grabbed *grabbed)
 {
+    int slot = grabbed->slot;
+    if (slot < 0 || (slots[slot].used && slots[slot].life == grabbed->life))
+        return slot;
+    for (slot = *bucket(grabbed->handle); slot >= 0 && slots[slot].handle != grabbed->handle;)
+        slot = slots[slot].next;
+    return slot;
+}
+
+/* `index`: among those that were remembered; of a call that failed it may be anything. */
+static void completes(struct event *event, const struct grabbed *grabbed, int index)
+{
+    int slot = index < 0 || index >= event->n_remembered ? -1 : slot_of(&grabbed[index]);
     if (slot < 0 || !slots[slot].active)
         return;
     event->requests[event->n_requests++] = slot;
@@ -124,26 +148,26 @@ static void room_for(struct event *event, int count)
 
 void completed_all(struct event *event, int count)
 {
-    const int *grabbed = scratch(event, GRABBED, 1);
+    const struct grabbed *grabbed = scratch(event, GRABBED, 1);
     room_for(event, count);
     for (int i = 0; i < count; i++)
-        completes(event, grabbed[i]);
+        completes(event, grabbed, i);
 }
 
 void completed_one(struct event *event, int index)
 {
-    const int *grabbed = scratch(event, GRABBED, 1);
+    const struct grabbed *grabbed = scratch(event, GRABBED, 1);
     room_for(event, 1);
-    if (index >= 0)
-        completes(event, grabbed[index]);
+    completes(event, grabbed, index);
 }
 
 void completed_some(struct event *event, int count, const int *indices)
 {
-    const int *grabbed = scratch(event, GRABBED, 1);
+    const struct grabbed *grabbed = scratch(event, GRABBED, 1);
+    count = count > event->n_remembered ? event->n_remembered : count; /* MPI_UNDEFINED is less than 0 */
     room_for(event, count > 0 ? count : 0);
     for (int i = 0; i < count; i++)
-        completes(event, grabbed[indices[i]]);
+        completes(event, grabbed, indices[i]);
 }
 
 void started(struct event *event, int count, const MPI_Request *requests)
@@ -162,10 +186,10 @@ void started(struct event *event, int count, const MPI_Request *requests)
 /* The call was about the one request that was remembered, which goes on. */
 void named(struct event *event)
 {
-    const int *grabbed = scratch(event, GRABBED, 1);
+    const struct grabbed *grabbed = scratch(event, GRABBED, 1);
     room_for(event, 1);
-    if (grabbed[0] >= 0)
-        event->requests[event->n_requests++] = grabbed[0];
+    if (grabbed[0].slot >= 0)
+        event->requests[event->n_requests++] = grabbed[0].slot;
 }
 
 void freed(struct event *event)
@@ -178,9 +202,9 @@ void freed(struct event *event)
 /* Whether a test of what was remembered can say anything: of no or only inactive requests it is always true. */
 int any_active(struct event *event, int count)
 {
-    const int *grabbed = scratch(event, GRABBED, 1);
+    const struct grabbed *grabbed = scratch(event, GRABBED, 1);
     for (int i = 0; i < count; i++)
-        if (grabbed[i] >= 0 && slots[grabbed[i]].active)
+        if (grabbed[i].slot >= 0 && slots[grabbed[i].slot].active)
             return 1;
     return 0;
 }

@@ -141,13 +141,13 @@ void keep_first(struct nodes *nodes, struct node *node)
 static int level_of(int count)
 {
     int level = level_after((count - 1) / BLOCK);
-    return level && blocks_of[level][from_below[level]] * BLOCK >= count ? level - 1 : level;
+    return level && blocks_of[level][from_below[level]] * (int64_t)BLOCK >= count ? level - 1 : level;
 }
 
 /* The number of the kept round at a place, when the loop has run `count` times. */
-static int number(int place, int count)
+static int64_t number(int place, int count)
 {
-    return blocks_of[level_of(count)][place / BLOCK] * BLOCK + place % BLOCK;
+    return blocks_of[level_of(count)][place / BLOCK] * (int64_t)BLOCK + place % BLOCK;
 }
 
 static int is_place(int place, int count)
@@ -158,7 +158,7 @@ static int is_place(int place, int count)
 void write_round_numbers(FILE *file, int count)
 {
     for (int place = 0; is_place(place, count); place++)
-        fprintf(file, "%s%d", place ? ", " : ", \"rounds\": [", number(place, count));
+        fprintf(file, "%s%d", place ? ", " : ", \"rounds\": [", (int)number(place, count));
     fputc(']', file);
 }
 

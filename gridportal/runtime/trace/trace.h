@@ -18,10 +18,12 @@ struct thread;
 struct event {
     struct thread *thread; /* none: the call does not count */
     int nested; /* for another wrapped one is running */
+    int failed; /* what it would have made is not there */
     int kind, comm, newcomm;
     int peer, source, tag, recv_tag, root, request;
     double bytes, recv_bytes;
     int n_requests, n_counts, n_peers;
+    int n_remembered; /* requests that it was given */
     int *requests;
     double *counts;
     int *peers;
@@ -30,7 +32,7 @@ struct event {
 
 /* record.c: the state of the whole recording, and what time is whose */
 void begin(struct event *event, int kind);
-int leave(struct event *event); /* true when the event is to be described; then commit() or polled() must follow */
+int leave(struct event *event, int code); /* true when the event is to be described; then commit() or polled() must follow */
 void commit(struct event *event);
 void polled(struct event *event); /* an unsuccessful test or probe */
 void hold(void); /* the tables, against the other threads; begin() to leave() goes without */
@@ -45,6 +47,7 @@ extern const char *const call_names[];
 /* clocks.c: how much of a gap between two calls the thread computed, with as few looks at its cpu clock as will do */
 struct clocks;
 struct clocks *make_clocks(void);
+void restart_clocks(struct clocks *clocks); /* of another thread from now on */
 double now(void); /* s, monotonic */
 double cpu_of_gap(struct clocks *clocks, double gap, double at); /* s; `at`: the time when it ends, now */
 void gap_begins(struct clocks *clocks, double at);
@@ -88,9 +91,9 @@ int comm_id(MPI_Comm comm);
 int comm_of_window(MPI_Win win);
 int comm_of_file(MPI_File file);
 void keep_file(MPI_File file, int comm);
-void forget_comm(MPI_Comm comm);
-void forget_window(MPI_Win win);
-void forget_file(MPI_File file);
+int frees_comm(struct event *event, MPI_Comm comm); /* before it is freed; which it was */
+int frees_window(struct event *event, MPI_Win win);
+int closes_file(struct event *event, MPI_File file);
 void world_is(MPI_Group group);
 int comm_size(int id);
 int comm_rank(int id);

@@ -24,13 +24,13 @@ void with_group(struct event *event, MPI_Win win, MPI_Group group)
 void makes_window(struct event *event, MPI_Comm comm, MPI_Win win)
 {
     event->comm = comm_id(comm);
-    event->newcomm = comm_of_window(win);
+    event->newcomm = event->failed ? NOTHING : comm_of_window(win);
 }
 
 void makes_file(struct event *event, MPI_Comm comm, MPI_File file)
 {
     event->comm = comm_id(comm);
-    if (file != MPI_FILE_NULL)
+    if (!event->failed && file != MPI_FILE_NULL)
         keep_file(file, event->comm);
 }
 

@@ -72,7 +72,8 @@ typedef __typeof__(__builtin_choose_expr(
 _FRAME = """
 static int begun(int code)
 {
-    start_recording();
+    if (code == MPI_SUCCESS)
+        start_recording();
     return code;
 }
 
@@ -121,7 +122,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session
 {
     MPI_Group world = MPI_GROUP_NULL;
     int code = ((int (*)(MPI_Info, MPI_Errhandler, MPI_Session *))next("PMPI_Session_init"))(info, handler, session);
-    if (code == MPI_SUCCESS && !sessions++ &&
+    if (code == MPI_SUCCESS && !__atomic_fetch_add(&sessions, 1, __ATOMIC_SEQ_CST) &&
         PMPI_Group_from_session_pset(*session, "mpi://WORLD", &world) == MPI_SUCCESS)
         start_session(world);
     return code;
@@ -132,7 +133,7 @@ int MPI_Session_finalize(MPI_Session *session)
     int initialized = 0, finalized = 0;
     PMPI_Initialized(&initialized);
     PMPI_Finalized(&finalized);
-    if (!--sessions && (!initialized || finalized))
+    if (!__atomic_sub_fetch(&sessions, 1, __ATOMIC_SEQ_CST) && (!initialized || finalized))
         finish_recording(1);
     return ((int (*)(MPI_Session *))next("PMPI_Session_finalize"))(session);
 }
@@ -258,9 +259,9 @@ def _noted(note: str, family: str) -> str:
     condition, polls, described = note.rpartition("??")
     described = _for_family(described.strip(), family)
     if not polls:
-        return f"    if (leave(e)) {{\n        {described};\n        commit(e);\n    }}\n"
+        return f"    if (leave(e, code)) {{\n        {described};\n        commit(e);\n    }}\n"
     return (
-        f"    if (leave(e)) {{\n        if ({condition.strip()}) {{\n            {described};\n"
+        f"    if (leave(e, code)) {{\n        if ({condition.strip()}) {{\n            {described};\n"
         "            commit(e);\n        } else {\n            polled(e);\n        }\n    }\n"
     )
 
