@@ -71,7 +71,7 @@ class ApplicationProfiles(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """All of them, those that are stale too."""
         application = get_object_or_404(visible_applications(caller(request)), slug=slug)
-        rows: Any = stored_profiles.profiles_of(application)
+        rows: Any = application.profiles.select_related("application")
         return Response(ProfileSerializer(rows, many=True).data)
 
 

@@ -22,6 +22,8 @@ def graph(profile: Profile) -> Picture:
     names = [f"rank {rank}" for rank in range(profile.ranks)]
     edges = tuple(RankPair((a, b), names[a], names[b], None, weight) for a, b, weight in profile.dominant)
     drawn = picture(CandidateGroup(tuple(names), edges=edges), {})
+    if not drawn.whole:
+        return drawn
     titles = {(a, b): f"ranks {a} and {b}: {size(weight)}" for a, b, weight in profile.dominant}
     lines = [replace(line, title=titles[a, b]) for line, (a, b, _) in zip(drawn.lines, profile.dominant, strict=False)]
     return replace(drawn, lines=lines)

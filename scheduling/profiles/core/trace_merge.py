@@ -26,27 +26,36 @@ def merge(documents: Iterable[Any]) -> Trace:
     if not by_rank:
         raise InputError("trace", None, "the files that the ranks of a traced program wrote")
     ranks = next(iter(by_rank.values()))["ranks"]
+    if sizes := {document["ranks"] for document in by_rank.values()} - {ranks}:
+        raise InputError("trace", f"files of runs with {ranks} and {min(sizes)} ranks", "the files of one run")
     missing = [rank for rank in range(ranks) if rank not in by_rank]
     if missing or len(by_rank) != ranks:
         raise InputError(
             "trace", f"{len(by_rank)} of {ranks} ranks", f"the files of all ranks of one run{_of(missing)}"
         )
     files = [by_rank[rank] for rank in range(ranks)]
+    try:
+        document = _document(files, ranks)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError) as error:
+        wanted = "files as the recording library writes them"
+        raise InputError("trace", f"a damaged file ({type(error).__name__}: {error})", wanted) from error
+    return parse(document)
+
+
+def _document(files: Sequence[Mapping[str, Any]], ranks: int) -> dict[str, object]:
     names = _names(files, ranks)
     untagged = frozenset[str]().union(*(_mixed(file["body"], _own(file, names)) for file in files))
-    return parse(
-        {
-            "version": VERSION,
-            "program": files[0].get("program", ""),
-            "ranks": ranks,
-            "mpi": " ".join(str(files[0].get("mpi", "")).replace("Version:", "").split()),
-            "wall": max(file.get("wall", 0.0) for file in files),
-            "hosts": [file.get("host", "") for file in files],
-            "comms": {name: [rank for rank in key[0] if rank >= 0] for key, name in names.items()},
-            "inter": [name for key, name in names.items() if key[1]],
-            "processes": [_process(file, names, untagged) for file in files],
-        }
-    )
+    return {
+        "version": VERSION,
+        "program": files[0].get("program", ""),
+        "ranks": ranks,
+        "mpi": " ".join(str(files[0].get("mpi", "")).replace("Version:", "").split()),
+        "wall": max(file.get("wall", 0.0) for file in files),
+        "hosts": [file.get("host", "") for file in files],
+        "comms": {name: [rank for rank in key[0] if rank >= 0] for key, name in names.items()},
+        "inter": [name for key, name in names.items() if key[1]],
+        "processes": [_process(file, names, untagged) for file in files],
+    }
 
 
 def _of(missing: Sequence[int]) -> str:

@@ -50,7 +50,7 @@ def pattern(application: Application, given: Mapping[str, Any], ranks: int) -> P
 
 def best(application: Application, given: Mapping[str, Any], ranks: int) -> Row | None:
     """The newest profile that is not stale: of these parameters, else of others, for sizes change the weights first."""
-    rows = [row for row in application.profiles.filter(ranks=ranks) if not is_stale(row)]
+    rows = [row for row in application.profiles.filter(ranks=ranks).defer("document") if not is_stale(row)]
     same = parameters_key(application, given)
     return next((row for row in rows if row.parameters_key == same), rows[0] if rows else None)
 
@@ -170,8 +170,9 @@ def traced(row: Row) -> Trace | None:
 
 
 def profiles_of(application: Application) -> list[Row]:
-    """All profiles of an application, newest first."""
-    return list(application.profiles.select_related("application", "run"))
+    """All profiles of an application, newest first, without their documents, which have a figure for each pair of
+    ranks."""
+    return list(application.profiles.defer("document", "run__script").select_related("application", "run"))
 
 
 def pattern_name(row: Row) -> str:
@@ -183,7 +184,7 @@ def pattern_name(row: Row) -> str:
 
 def choices(application: Application) -> list[int]:
     """The numbers of ranks for which the discovered pattern can be chosen."""
-    return sorted({row.ranks for row in profiles_of(application) if not is_stale(row)})
+    return sorted({row.ranks for row in application.profiles.defer("document") if not is_stale(row)})
 
 
 def _files(directory: Path, ranks: int) -> Iterator[Any]:

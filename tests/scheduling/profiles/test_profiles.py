@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from gridportal.base.errors import InputError
@@ -116,6 +118,24 @@ def test_the_form_offers_it_only_where_a_profile_is(client_as, application):
     assert 'value="discovered"' not in markup(client.get("/submit/?application=ep"))
     kept(application)
     assert 'value="discovered"' in markup(client.get("/submit/?application=ep"))
+
+
+def test_only_the_profile_that_is_taken_is_read_whole(client_as, application):
+    for _ in range(3):
+        kept(application)
+    client = client_as("user")
+    for read in (
+        lambda: stored_profiles.pattern(application, {}, 4),
+        lambda: client.get("/applications/ep/profile"),
+    ):
+        with CaptureQueriesContext(connection) as done:
+            read()
+        documents = [query["sql"] for query in done if '"scheduling_profile"."document"' in query["sql"]]
+        assert len(documents) == 1
+        assert "LIMIT" in documents[0]
+    with CaptureQueriesContext(connection) as done:
+        assert stored_profiles.choices(application) == [4]
+    assert not any("document" in query["sql"] for query in done)
 
 
 def test_the_api_lists_profiles(client_as, application):

@@ -179,6 +179,32 @@ def test_tags_go_where_one_rank_folded_calls_over_them() -> None:
     assert {call.tag for process in found.processes for call in trace.unfolded(process.body)} == {None}
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"comms": [7]},
+        {"comms": [{"members": [0, 1]}]},
+        {"comms": [{"k": "x", "inter": False, "window": False, "members": [0, 1]}]},
+        {"comms": [{"k": 0, "inter": False, "window": False, "members": ["a", [1]]}]},
+        {"body": None},
+        {"body": [7]},
+        {"body": [{"loop": 2}]},
+        {"body": [{"call": "MPI_Barrier", "comm": 5}]},
+        {"body": [{"call": "MPI_Barrier", "comm": "0"}]},
+        {"body": [{"call": "MPI_Comm_dup", "newcomm": None}]},
+        {"wall": "1"},
+    ],
+)
+def test_a_file_that_something_else_wrote_is_refused_in_a_sentence(damage: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="a damaged file"):
+        trace.merge([file(0, [], [[0, 1]]), {**file(1, [], [[0, 1]]), **damage}])
+
+
+def test_files_of_two_runs_are_told_apart() -> None:
+    with pytest.raises(InputError, match="files of runs with 2 and 3 ranks"):
+        trace.merge([file(0, [], [[0, 1]]), {**file(1, [], [[0, 1]]), "ranks": 3}])
+
+
 def test_missing_ranks_are_named() -> None:
     with pytest.raises(InputError, match="without rank 1"):
         trace.merge([file(0, [], [[0, 1]])])
