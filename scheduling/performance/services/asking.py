@@ -17,9 +17,12 @@ from scheduling.performance.core.phase_prediction import Prediction
 from scheduling.performance.services.benchmarks import rates_on
 
 log = logging.getLogger(__name__)
+#: Seconds in which a plug-in must have answered, where nobody waits for it.
+PATIENCE = plugin_models.PATIENCE
 #: A plug-in that did not answer in time is not asked again for so many seconds: runs of others wait behind it.
 _REST = 600.0
-_resting: dict[str, float] = {}
+#: By plug-in: until when it rests, on the monotonic clock, and the seconds in which it did not answer.
+_resting: dict[str, tuple[float, float]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +45,15 @@ class Answers:
     problems: tuple[ModelProblem, ...] = ()
 
 
-def ask_all(question: RunQuestion, job: Job, min_cpu: float | None) -> Answers:
-    """Every model's prediction: those that come with the portal, plug-ins, and the one fitted from past runs."""
+def ask_all(question: RunQuestion, job: Job, min_cpu: float | None, patience: float = PATIENCE) -> Answers:
+    """Every model's prediction: those that come with the portal, plug-ins, and the one fitted from past runs.
+
+    `patience`: seconds in which each plug-in must have answered."""
     predictions, problems = list[Prediction](), list[ModelProblem]()
     if question.application in program_models.NAMES:
         _ask_own(question, job.cluster, predictions, problems)
     for name in plugin_models.asked_about(question.application):
-        _ask_plugin(name, question, predictions, problems)
+        _ask_plugin(name, question, patience, predictions, problems)
     past = fitted.predict(selectors.past_runs(job), selectors.shape_of(job, min_cpu))
     return Answers((*predictions, *([past] if past else [])), tuple(problems))
 
@@ -63,15 +68,19 @@ def _ask_own(question: RunQuestion, cluster: str, predictions: list[Prediction],
         problems.append(ModelProblem(program_models.NAMES[question.application], str(error)))
 
 
-def _ask_plugin(name: str, question: RunQuestion, predictions: list[Prediction], problems: list[ModelProblem]) -> None:
-    if time.monotonic() < _resting.get(name, 0.0):
-        return
+def _ask_plugin(
+    name: str, question: RunQuestion, patience: float, predictions: list[Prediction], problems: list[ModelProblem]
+) -> None:
+    """One that did not answer in less time than this is asked, for it may need a little more."""
     began = time.monotonic()
+    until, had = _resting.get(name, (0.0, 0.0))
+    if began < until and patience <= had:
+        return
     try:
-        phases = plugin_models.predict(name, question)
+        phases = plugin_models.predict(name, question, patience)
         predictions.extend([Prediction(name, phases)] if phases else [])
     except ModelError as error:
         log.warning("the performance model %s failed for %s: %s", name, question.application, error)
         problems.append(ModelProblem(name, str(error)))
-    if time.monotonic() - began >= plugin_models.PATIENCE:
-        _resting[name] = time.monotonic() + _REST
+    if time.monotonic() - began >= patience:
+        _resting[name] = time.monotonic() + _REST, patience

@@ -25,6 +25,8 @@ from scheduling.skeletons.services.predicting import predict_all
 MOST = 3
 #: A contract is rejected when even the shortest prediction is so many times the limit: models err.
 MARGIN = 1.25
+#: Seconds that a plug-in has here: all jobs that wait are placed after this one. When the run starts it has more.
+PATIENCE = 3.0
 
 Rejected = Mapping[str, Reason]
 
@@ -60,7 +62,7 @@ def rejection(job: Job, nodes: Iterable[str], min_cpu: float | None, topology: T
     if job.time_limit is None or job.application.stop_means:
         return None
     question = RunQuestion(job.application.slug, job.parameters, tuple(nodes), topology)
-    answers = isolated(f"contract of job {job.pk}", partial(predict_all, question, job, min_cpu)).value
+    answers = isolated(f"contract of job {job.pk}", partial(predict_all, question, job, min_cpu, PATIENCE)).value
     shortest = _shortest(answers.predictions) if answers else None
     if shortest is None or shortest[0] <= MARGIN * job.time_limit:
         return None

@@ -6,14 +6,15 @@ from gridportal.base.errors import GridPortalError
 from scheduling.jobs.models import Job
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.performance.core.phase_prediction import Prediction
-from scheduling.performance.services.asking import Answers, ModelProblem, ask_all
+from scheduling.performance.services.asking import PATIENCE, Answers, ModelProblem, ask_all
 from scheduling.skeletons.core import skeleton_model
 from scheduling.skeletons.services import skeleton_predictions
 
 
-def predict_all(question: RunQuestion, job: Job, min_cpu: float | None) -> Answers:
-    """Every prediction; a model that fails is named and stops no other. `min_cpu`: the least free processor there."""
-    answers, skeleton = ask_all(question, job, min_cpu), _of_skeleton(question, job)
+def predict_all(question: RunQuestion, job: Job, min_cpu: float | None, patience: float = PATIENCE) -> Answers:
+    """Every prediction; a model that fails is named and stops no other. `min_cpu`: the least free processor there;
+    `patience`: seconds that each plug-in has."""
+    answers, skeleton = ask_all(question, job, min_cpu, patience), _of_skeleton(question, job)
     return Answers(
         (*answers.predictions, *skeleton.predictions),
         (*answers.problems, *skeleton.problems),

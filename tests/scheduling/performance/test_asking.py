@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from gridportal.network.topology import Node, Topology
-from scheduling.performance.adapters import kernel_process
+from scheduling.performance.adapters import kernel_process, plugin_models
 from scheduling.performance.adapters.kernel_process import BenchmarkError
 from scheduling.performance.core.kernel_rates import KernelRates
 from scheduling.performance.core.performance_model import RunQuestion
-from scheduling.performance.services import benchmarks
+from scheduling.performance.services import asking, benchmarks
 from scheduling.performance.services.asking import ask_all
 
 RATES = KernelRates(1e9, 1e9, *[1e-9] * 7, sweeps=((100.0, 1e-6),))
@@ -73,3 +74,26 @@ def test_kernels_that_cannot_be_measured_are_said(people: Any, make_job: Any, mo
     monkeypatch.setattr(kernel_process, "measured_apart", fail)
     (problem,) = ask_all(question(size=256, block=64), make_job(people["user"], "running"), None).problems
     assert (problem.model, problem.message) == ("qr", "No BLAS.")
+
+
+@pytest.mark.usefixtures("home")
+def test_a_plug_in_that_was_too_slow_is_only_asked_where_it_has_more_time(
+    people: Any, make_job: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, had, job = [100.0], list[float](), make_job(people["user"], "running")
+
+    def predict(name: str, asked: RunQuestion, patience: float) -> None:
+        had.append(patience)
+        clock[0] += patience
+
+    monkeypatch.setattr(asking, "_resting", {})
+    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(plugin_models, "asked_about", lambda application: ["theirs"])
+    monkeypatch.setattr(plugin_models, "predict", predict)
+    monkeypatch.setattr(kernel_process, "measured_apart", lambda: RATES)
+    for patience in (3.0, 3.0, 10.0, 10.0, 3.0):
+        ask_all(question(size=256, block=64), job, None, patience)
+    assert had == [3.0, 10.0]
+    clock[0] += asking._REST
+    ask_all(question(size=256, block=64), job, None, 3.0)
+    assert had == [3.0, 10.0, 3.0]

@@ -13,7 +13,7 @@ from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.performance.core.phase_prediction import PhasePrediction, Prediction
-from scheduling.performance.services.asking import Answers
+from scheduling.performance.services.asking import PATIENCE, Answers
 from scheduling.placing.services import contract_development
 from tests.fake_grid import FakeGrid
 from tests.scheduling.checkpoints.stoppable_jobs import stoppable
@@ -30,7 +30,8 @@ def promise(monkeypatch: pytest.MonkeyPatch) -> Promise:
     def make(seconds: Callable[[tuple[str, ...]], list[float]]) -> Asked:
         asked: Asked = []
 
-        def predict(question: RunQuestion, job: Job, min_cpu: float | None) -> Answers:
+        def predict(question: RunQuestion, job: Job, min_cpu: float | None, patience: float) -> Answers:
+            assert patience < PATIENCE, "others wait behind it"
             asked.append(question.nodes)
             return Answers(
                 tuple(
