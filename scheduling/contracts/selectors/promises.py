@@ -76,7 +76,8 @@ def corrections(application_id: int, ranks: int) -> dict[str, dict[str, float]]:
     ranks where there are any, else of all; none for models that are made from past runs themselves."""
     alike: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
     others: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    rows = ModelOutcome.objects.filter(contract__run__job__application=application_id, predicted__gt=0)
+    about = {"contract__run__job__application": application_id, "predicted__gt": 0, "actual__gt": 0}
+    rows = ModelOutcome.objects.filter(**about)  # a phase of 0 s would make all that is promised of it 0 s
     columns = ("model", "phase", "predicted", "actual", "contract__run__placement__nodes")
     for model, phase, predicted, actual, nodes in rows.order_by("-pk").values_list(*columns)[:_LATEST]:
         (alike if len(nodes) == ranks else others)[model, phase].append(actual / predicted)

@@ -85,6 +85,10 @@ class Prediction:
         known = [each for each in totals if each is not None]
         return math.fsum(known) if known and len(known) == len(totals) else None
 
+    def said_something(self, phase: str) -> bool:
+        """Whether its model can be compared: what was multiplied by 0 does not say any more what it was."""
+        return self.corrections.get(phase, 1.0) > 0
+
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `read`."""
         phases = [each.document() for each in self.phases]
