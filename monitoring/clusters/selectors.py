@@ -161,6 +161,11 @@ def effective_cpus(name: str, of: Collection[str]) -> dict[str, float]:
     return {node.id: node.effective_cpu for node in map(_node, rows)}
 
 
+def speeds(name: str, of: Collection[str]) -> dict[str, float]:
+    """How fast each node of `of` is, the reference node being 1; without those not known."""
+    return dict(nodes(name).filter(name__in=of).values_list("name", "speed"))
+
+
 def offers(name: str) -> Offers:
     """What a job may ask the cluster for; empty while it was never reached, or offers no choice."""
     facts: Offers | None = Cluster.objects.filter(name=name).values_list("facts", flat=True).first()

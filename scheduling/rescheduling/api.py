@@ -147,7 +147,7 @@ class DecisionDetailSerializer(DecisionSerializer):
 
     def get_difference(self, row: MoveDecision) -> str:
         """The sentence of its page; empty where nothing is known of both."""
-        return what_differs(row, *selectors.peaks_and_promise(row))
+        return what_differs(row, *selectors.to_compare(row))
 
     @extend_schema_field(StageSerializer(many=True))
     def get_progress(self, row: MoveDecision) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from gridportal.web.templatetags.units import spaced
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup
 from scheduling.jobs.core.units import rate_text, share_text
@@ -10,15 +13,22 @@ from scheduling.profiles.charts.picture import Peaks, path_peak
 from scheduling.rescheduling.models import MoveDecision
 
 _ALIKE = "both node sets offer processors and links that are equally free"
+_UNEXPLAINED = f"{_ALIKE}, which does not explain that the model promises so different times"
+#: Times that differ by no more than this factor are nearly the same.
+_NEARLY = 1.1
+#: Of nodes without a speed of their own.
+_REFERENCE: Mapping[str, float] = MappingProxyType({})
 
 
-def what_differs(decision: MoveDecision, peaks: Peaks, promised: Prediction | None) -> str:
+def what_differs(
+    decision: MoveDecision, peaks: Peaks, promised: Prediction | None, speeds: Mapping[str, float] = _REFERENCE
+) -> str:
     """By the figures that the decision keeps; `peaks`: of its cluster's links, bit/s; `promised`: what the contract of
-    its run promises. Empty where nothing is known of both node sets."""
+    its run promises; `speeds`: of nodes, 1 where they say none. Empty where nothing is known of both node sets."""
     here, there = decision.group_now, decision.group_there
-    parts = [part for part in (_processors(here, there), _links(here, there, peaks)) if part]
+    parts = [part for part in (_processors(here, there, speeds), _links(here, there, peaks)) if part]
     if not parts and _is_known(here) and _is_known(there):
-        parts = [_ALIKE]
+        parts = [_UNEXPLAINED if _is_far_off(decision) else _ALIKE]
     parts += [part for part in (_ranks(decision), _pace(decision, promised)) if part]
     return f"{_when(decision)}: {'; '.join(parts)}." if parts else ""
 
@@ -35,13 +45,38 @@ def _is_known(group: CandidateGroup) -> bool:
     return group.objective.min_cpu is not None
 
 
-def _processors(here: CandidateGroup, there: CandidateGroup) -> str:
+def _is_far_off(decision: MoveDecision) -> bool:
+    """Whether the rest of the work takes another time there, by the promise."""
+    here, there = decision.ret_current or 0.0, decision.ret_new or 0.0
+    return min(here, there) > 0 and max(here, there) > _NEARLY * min(here, there)
+
+
+def _processors(here: CandidateGroup, there: CandidateGroup, speeds: Mapping[str, float]) -> str:
     """The busiest processor of each, where the figures differ as they are written."""
     now, then = here.objective.min_cpu, there.objective.min_cpu
     if now is None or then is None or share_text(now) == share_text(then):
         return ""
-    free_there = f"{share_text(then)} ({_load(then)})"
-    return f"the busiest processor here had {share_text(now)} free ({_load(now)}), there {free_there}"
+    speed_here, speed_there = _speed(here, speeds), _speed(there, speeds)
+    if speed_here is None or speed_there is None:
+        return (
+            f"the slowest node here gave {share_text(now)} of a processor of speed 1, there it gives {share_text(then)}"
+        )
+    if speed_here == speed_there == 1:
+        return f"the busiest processor here had {_free(now, 1.0)}, there {_free(then, 1.0, '')}"
+    told = f"{_free(now, speed_here)} at speed {speed_here:.3g}", f"{_free(then, speed_there, '')} at {speed_there:.3g}"
+    return f"the busiest processor here had {told[0]}, there {told[1]}"
+
+
+def _speed(group: CandidateGroup, speeds: Mapping[str, float]) -> float | None:
+    """That of its nodes; None where they have several."""
+    found = {speeds.get(node) or 1.0 for node in group.nodes}
+    return found.pop() if len(found) == 1 else None
+
+
+def _free(effective: float, speed: float, word: str = " free") -> str:
+    """What of a processor is free that gives so much of one of speed 1."""
+    free = min(1.0, effective / speed)
+    return f"{share_text(free)}{word} ({_load(free)})"
 
 
 def _load(cpu: float) -> str:

@@ -34,6 +34,10 @@ from scheduling.runs.models import Run
 #: The job was stopped, or was to be: these count as moves.
 _STARTED = (DecisionState.MOVING, DecisionState.MOVED, DecisionState.VERIFIED, DecisionState.FAILED)
 _STAYED = (DecisionState.REFUSED, DecisionState.EXPIRED, DecisionState.DECLINED, DecisionState.OBSERVED)
+#: A run in one of these may still be moved: one that its backend does not know at the moment may be found again.
+STILL_THERE = (RunState.RUNNING, RunState.MISSING)
+#: Seconds by which the event of a step may be later than the step itself.
+_LATER = timedelta(minutes=1)
 _WENT_WRONG = (DecisionState.FAILED, ContinuationState.FAILED, ContinuationState.NOT_STOPPED)
 #: The columns of a move that say what a phase took, by phase.
 MEASURED = {
@@ -97,6 +101,12 @@ def not_moved() -> QuerySet[MoveDecision]:
     return _shown(MoveDecision.objects.filter(state__in=_STAYED))
 
 
+def ahead_of(job: Job) -> list[MoveDecision]:
+    """Open decisions on other jobs of its cluster whose nodes nobody has reserved yet, the oldest first."""
+    rows = MoveDecision.objects.filter(cluster=job.cluster, state__in=OPEN_DECISIONS, continuation__placement=None)
+    return list(rows.exclude(job=job).select_related("job").order_by("pk"))
+
+
 def of_job(job: Job) -> QuerySet[MoveDecision]:
     """All of one job, the newest first."""
     return _shown(MoveDecision.objects.filter(job=job))
@@ -108,7 +118,8 @@ def history(job: Job, now: datetime) -> MoveHistory:
     mine += _by_hand(job=job).values_list("settled", "state")
     mine.sort(key=lambda row: row[0], reverse=True)
     since = now - max(timedelta(hours=1), timedelta(seconds=policy(job.cluster).node_cooldown))
-    rows = _dated(MoveDecision.objects.filter(cluster=job.cluster)).filter(settled__gte=since)
+    lately = MoveDecision.objects.filter(cluster=job.cluster, state_since__gte=since - _LATER)
+    rows = _dated(lately).filter(settled__gte=since)
     recent = list(rows.values_list("settled", "began", "nodes", "nodes_now"))
     others = _by_hand(job__cluster=job.cluster).filter(settled__gte=since)
     recent += others.values_list("settled", "stop_sent_at", "placement__nodes", "source__placement__nodes")
@@ -269,7 +280,11 @@ def began(decision: MoveDecision) -> datetime | None:
     return decision.job.runs.filter(number=decision.run_number).values_list("started_at", flat=True).first()
 
 
-def peaks_and_promise(decision: MoveDecision) -> tuple[Mapping[tuple[str, str], float], Prediction | None]:
-    """The peak of every link of its cluster, bit/s, and what the run that would be stopped was promised."""
+def to_compare(
+    decision: MoveDecision,
+) -> tuple[Mapping[tuple[str, str], float], Prediction | None, Mapping[str, float]]:
+    """The peak of every link of its cluster, bit/s, what the run that would be stopped was promised, and how fast the
+    nodes of both sets are, the reference node being 1."""
     contract = contract_of(decision.job.runs.filter(number=decision.run_number).first())
-    return clusters.peaks(decision.cluster), contract.prediction if contract else None
+    speeds = clusters.speeds(decision.cluster, {*decision.nodes_now, *decision.nodes})
+    return clusters.peaks(decision.cluster), contract.prediction if contract else None, speeds

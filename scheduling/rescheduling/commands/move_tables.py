@@ -129,7 +129,7 @@ def show_decision(row: MoveDecision) -> None:
         decision_messages.failure(row),
         decision_messages.finding(row),
         limit_messages.time_limit(row, selectors.began(row)),
-        what_differs(row, *selectors.peaks_and_promise(row)),
+        what_differs(row, *selectors.to_compare(row)),
         decision_messages.stay_or_move(row),
         decision_messages.formula(row),
         decision_messages.by_other_cost(row),

@@ -9,6 +9,7 @@ from datetime import datetime, time
 from gridportal.base.errors import InputError
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_MIDNIGHT = "24:00"
 _ACCEPTED = "days and hours such as mon-fri 08:00-18:00, sat 22:00-06:00 or daily 12:00-13:00"
 
 
@@ -31,7 +32,7 @@ class Window:
         days, _, hours = text.strip().lower().partition(" ")
         start, _, end = hours.strip().partition("-")
         try:
-            return cls(_days(days), time.fromisoformat(start), time.fromisoformat(end))
+            return cls(_days(days), _clock(start), time() if end == _MIDNIGHT else _clock(end))
         except ValueError as error:
             raise InputError("window", text, _ACCEPTED) from error
 
@@ -61,6 +62,14 @@ class MoveWindows:
 
 def _any(windows: Collection[Window], now: datetime) -> bool:
     return any(window.holds(now) for window in windows)
+
+
+def _clock(text: str) -> time:
+    """A time of the site. Raises ValueError, also for one with a zone of its own: no such hour can be compared."""
+    found = time.fromisoformat(text)
+    if found.tzinfo is not None:
+        raise ValueError(text)
+    return found
 
 
 def _days(text: str) -> frozenset[int]:

@@ -50,10 +50,31 @@ def test_what_is_the_same_on_both_is_not_told_as_a_difference() -> None:
 def test_sets_that_look_alike_leave_the_promised_seconds_of_a_step() -> None:
     row = decision(group("n1", "n2"), group("n3", "n4"), average=2.43, complete=0.5, ret_current=100.0, ret_new=41.0)
     assert what_differs(row, PEAKS, STEPS) == (
-        "When it was weighed, 12:03:11 UTC: both node sets offer processors and links that are equally free; at the "
-        "measured pace of this run, one report of time step takes 1.12 s here; there it should take 0.458 s: a "
+        "When it was weighed, 12:03:11 UTC: both node sets offer processors and links that are equally free, which "
+        "does not explain that the model promises so different times; at the measured pace of this run, one report of "
+        "time step takes 1.12 s here; there it should take 0.458 s: a "
         "prediction of the model, nothing was measured."
     )
+
+
+def test_sets_that_look_alike_and_take_nearly_the_same_time_are_called_so() -> None:
+    row = decision(group("n1", "n2"), group("n3", "n4"), ret_current=100.0, ret_new=95.0)
+    assert what_differs(row, PEAKS, None).endswith("both node sets offer processors and links that are equally free.")
+
+
+def test_an_idle_slow_processor_is_not_called_busy() -> None:
+    row = decision(group("n1", "n2", cpu=0.5), group("n3", "n4", cpu=0.48))
+    speeds = {"n1": 1.0, "n2": 1.0, "n3": 0.48, "n4": 0.48}
+    assert what_differs(row, PEAKS, None, speeds).endswith(
+        "the busiest processor here had 50 % free (1 busy process) at speed 1, there 100 % (no busy process) at 0.48."
+    )
+
+
+def test_of_a_set_with_several_speeds_no_busy_process_is_counted() -> None:
+    row = decision(group("n1", "n2", cpu=0.5), group("n3", "n4", cpu=0.48))
+    told = what_differs(row, PEAKS, None, {"n3": 0.48})
+    assert "here gave 50 % of a processor of speed 1, there it gives 48 %" in told
+    assert "busy process" not in told
 
 
 def test_another_number_of_ranks_is_a_difference() -> None:

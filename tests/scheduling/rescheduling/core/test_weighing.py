@@ -105,10 +105,23 @@ def test_deny_wins_over_allow(allow: str, deny: str, verdict: Verdict) -> None:
     assert weighed(rules=MoveRules(windows=MoveWindows(tuple(allowed), tuple(denied)))).verdict is verdict
 
 
-@pytest.mark.parametrize("text", ["", "mon", "mon 8-9h", "moon 08:00-09:00", "mon 08:00", "mon 08:00-25:00"])
+#: Hours with a zone of their own cannot be compared with the time of the site.
+ZONED = ["daily 08:00z-18:00z", "daily 08:00+02:00-18:00", "mon 08:00-18:00+00:00"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "mon", "mon 8-9h", "moon 08:00-09:00", "mon 08:00", "mon 08:00-25:00", "mon 24:00-25:00", *ZONED]
+)
 def test_a_window_that_cannot_be_read_is_named(text: str) -> None:
     with pytest.raises(InputError, match="window"):
         Window.parse(text)
+
+
+def test_a_window_may_end_at_midnight() -> None:
+    window = Window.parse("fri 22:00-24:00")
+    friday = datetime(2026, 11, 27)
+    held = [window.holds(friday + timedelta(hours=hours)) for hours in (21, 22, 23.9, 24, 46)]
+    assert held == [False, True, True, False, False]
 
 
 def test_an_operator_moves_whatever_the_rules_say_but_not_to_nowhere() -> None:
