@@ -95,6 +95,7 @@ class Code(StrEnum):
     MOVE_REFUSED = "move_refused", "why"
     CONTINUE_REFUSED = "continue_refused", "why"
     HOURS_DENIED = "hours_denied"
+    MOVE_WAITED_TOO_LONG = "move_waited_too_long", "seconds"
     NOBODY_DECIDED = "nobody_decided"
     RUN_IS_OVER = "run_is_over"
     NOT_STOPPED = "not_stopped", "text"

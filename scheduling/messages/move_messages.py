@@ -138,6 +138,12 @@ def _() -> str:
     return "Nothing was stopped: at this hour no moves begin on its cluster."
 
 
+@says(Code.MOVE_WAITED_TOO_LONG)
+def _(seconds: float) -> str:
+    waited = f"it waited {seconds:,.0f} s for other moves of its cluster"
+    return f"Nothing was stopped: {waited}, and its figures are too old by now."
+
+
 @says(Code.NOT_STOPPED)
 def _(text: str) -> str:
     why = full_stop(text) or "it does not say why."

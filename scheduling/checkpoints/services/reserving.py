@@ -69,7 +69,9 @@ class _Chosen(NamedTuple):
 
 
 class PlannedMove(NamedTuple):
-    """A move that is only thought of: a job, the nodes that it would leave, and those it would take, rank by rank."""
+    """A move that is only thought of: a job, the nodes that it would leave, and those it would take, rank by rank.
+
+    Where it has left none yet, it has those that it had as well."""
 
     job: Job
     left: tuple[str, ...]
@@ -300,7 +302,8 @@ def occupancy_without(job: Job, spec: JobSpec, own: list[str], planned: Sequence
     book = rooms.ledger(job.cluster)
     book.drop(job.pk)
     for each in planned:
-        book.drop(each.job.pk)
+        if each.left:
+            book.drop(each.job.pk)
         book.take(each.job.pk, uses(each.job.rank_request, each.nodes, exclusive=each.job.options.exclusive))
     options = with_cluster_defaults(job.options, job.cluster)
     seen = occupancy(job.cluster, options, job.time_limit, spec.rank_request, book)

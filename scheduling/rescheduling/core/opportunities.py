@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from scheduling.contracts.core.outlook import Standing
 from scheduling.rescheduling.core.weighing import Weighing
 
 #: Shares of lost work that count as equal, so that a second of it does not outweigh an hour of gain.
 _EQUAL = 0.05
+#: Of these contracts a job gets less than it was promised.
+_SLOW = frozenset({Standing.VIOLATED, Standing.SLOW})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,18 @@ class Opportunity:
     def lost_share(self) -> float:
         """Lost work as a share of what remains for it where it runs."""
         return self.lost / self.weighing.figures.ret_current if self.weighing.figures.ret_current else 0.0
+
+
+def in_turn(runs: Sequence[tuple[int, str]], turn: int, most: int) -> list[int]:
+    """Which of many runs, each with the standing of its contract, are weighed this time, `most` at most: those that get
+    less than they were promised, then others; among equals it is the turn of other ones each time.
+
+    >>> in_turn([(1, "kept"), (2, "kept"), (3, "violated")], turn=1, most=2)
+    [3, 2]
+    """
+    start = turn % len(runs) if runs else 0
+    in_circle = [*runs[start:], *runs[:start]]
+    return [run for run, _ in sorted(in_circle, key=lambda each: each[1] not in _SLOW)][:most]
 
 
 def in_order(opportunities: Iterable[Opportunity]) -> list[Opportunity]:

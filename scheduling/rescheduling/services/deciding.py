@@ -20,10 +20,10 @@ from gridportal.base.errors import ConflictError, InputError
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
+from scheduling.rescheduling import selectors
 from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
 from scheduling.rescheduling.models import MoveDecision
 from scheduling.rescheduling.services import named_nodes, telling_contracts
-from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 
 _LEAST, _MOST = 3, 500
@@ -75,7 +75,7 @@ def check_undecided(job: Job) -> None:
 def expire_proposals() -> int:
     """Let those expire that nobody decided in time, or whose run does not run any more; how many."""
     now, count = timezone.now(), 0
-    running = Run.objects.filter(job=OuterRef("job"), number=OuterRef("run_number"), state=RunState.RUNNING)
+    running = Run.objects.filter(job=OuterRef("job"), number=OuterRef("run_number"), state__in=selectors.STILL_THERE)
     rows = MoveDecision.objects.filter(state=DecisionState.PROPOSED).annotate(runs_still=Exists(running))
     for decision in rows.select_related("job"):
         late = _is_late(decision, now)
@@ -109,7 +109,7 @@ def _check_open(decision: MoveDecision) -> None:
     if decision.expires_at is not None and _is_late(decision, timezone.now()):
         until = utc_text(decision.expires_at)
         raise ConflictError(f"The proposal was to be decided until {until}. Nothing was changed.")
-    runs = Run.objects.filter(job=decision.job_id, number=decision.run_number, state=RunState.RUNNING)
+    runs = Run.objects.filter(job=decision.job_id, number=decision.run_number, state__in=selectors.STILL_THERE)
     if not runs.exists():
         which = f"Run {decision.run_number} of job {decision.job_id}"
         raise ConflictError(f"{which}, which it would move, does not run any more. Nothing was changed.")

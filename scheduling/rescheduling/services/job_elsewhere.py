@@ -74,9 +74,15 @@ def best_elsewhere(
     policy: ReschedulingPolicy,
     planned: Sequence[PlannedMove],
     watch: Watcher = unwatched,
+    proposed: Sequence[PlannedMove] = (),
 ) -> JobElsewhere:
-    """Where it would be done first, as far as that can be foretold; of choices that nobody can foretell the first."""
-    choices, found = _choices(run, policy, planned, watch), []
+    """Where it would be done first, as far as that can be foretold; of choices that nobody can foretell the first.
+
+    `planned`: moves that count as made; `proposed`: others, whose nodes are left to them as long as there are more."""
+    choices = _choices(run, policy, [*planned, *proposed], watch)
+    if not choices and proposed:
+        choices = _choices(run, policy, planned, watch)
+    found = []
     for done, choice in enumerate(choices):
         watch(WeighingStage.PREDICTING, done, len(choices))
         found.append(there(run, contract, view, policy, choice))

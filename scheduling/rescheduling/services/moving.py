@@ -6,6 +6,8 @@ that the next one takes up.
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -17,20 +19,24 @@ from scheduling.jobs.core.states import JobState
 from scheduling.jobs.services.advance import advance
 from scheduling.rescheduling import selectors
 from scheduling.rescheduling.core.decision_states import DecisionState
-from scheduling.rescheduling.models import MoveDecision
+from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
 from scheduling.rescheduling.services import policies
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import CONTINUATION_LIFE, ContinuationState
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.services.isolation import isolated
 
 _DECIDED = (DecisionState.APPROVED, DecisionState.OVERRIDDEN)
 
 
 def start_moves() -> int:
-    """Start the oldest decided move of each cluster that has none under way; how many."""
+    """Start the oldest decided move of each cluster that has none under way; how many. What has lost its sense while
+    it waited expires."""
     busy = set(MoveDecision.objects.filter(state=DecisionState.MOVING).values_list("cluster", flat=True))
     count = 0
     for decision in MoveDecision.objects.filter(state__in=_DECIDED).select_related("job").order_by("pk"):
-        if decision.cluster not in busy and _is_hour(decision) and _start(decision):
+        begun = isolated(f"decision {decision.pk}", partial(_take_up, decision, busy=decision.cluster in busy)).value
+        if begun:
             busy.add(decision.cluster)
             count += 1
     return count
@@ -48,15 +54,33 @@ def verify_moves() -> int:
     return sum(_verify(decision) for decision in rows.select_related("job", "continuation"))
 
 
-def _is_hour(decision: MoveDecision) -> bool:
+def _take_up(decision: MoveDecision, *, busy: bool) -> bool:
+    """Whether it has begun; `busy`: whether another move of its cluster is under way."""
+    run = decision.job.runs.filter(number=decision.run_number).first()
+    if run is None or run.state not in selectors.STILL_THERE:
+        return _expire(decision, Reason.of(Code.RUN_IS_OVER))
+    policy = selectors.policy(decision.cluster)
+    waited = (timezone.now() - decision.created_at).total_seconds()
+    if not decision.by and waited > policy.expires_after:
+        return _expire(decision, Reason.of(Code.MOVE_WAITED_TOO_LONG, seconds=waited))
+    if busy or run.state == RunState.MISSING:
+        return False
+    if not _is_hour(decision, policy):
+        return _expire(decision, Reason.of(Code.HOURS_DENIED))
+    return _start(decision)
+
+
+def _expire(decision: MoveDecision, why: Reason) -> bool:
+    """False: it does not begin."""
+    advance(decision, DecisionState.EXPIRED, expected=_DECIDED, event={"reason": why})
+    return False
+
+
+def _is_hour(decision: MoveDecision, policy: ReschedulingPolicy) -> bool:
     """Whether it may begin now. What the portal itself decided expires in hours without moves; a person's word holds.
     A move under way may end."""
-    policy, now = selectors.policy(decision.cluster), timezone.localtime()
-    windows = policies.rules_of(policy, policy.threshold).windows
-    if decision.by or (windows.allowed(now) and not windows.denied(now)):
-        return True
-    advance(decision, DecisionState.EXPIRED, expected=_DECIDED, event={"reason": Reason.of(Code.HOURS_DENIED)})
-    return False
+    windows, now = policies.rules_of(policy, policy.threshold).windows, timezone.localtime()
+    return bool(decision.by) or (windows.allowed(now) and not windows.denied(now))
 
 
 def _start(decision: MoveDecision) -> bool:
@@ -97,7 +121,8 @@ def _verify(decision: MoveDecision) -> bool:
     job, stay = decision.job, decision.ret_current
     if job.ended_at is None:
         return False
-    took = (job.ended_at - decision.created_at).total_seconds()
+    weighed_at = decision.overridden_at or decision.created_at  # `ret_current` is of that moment
+    took = (job.ended_at - weighed_at).total_seconds()
     outcome = {"took": took, "at": timezone.now().isoformat()}
     if decision.continuation is not None and decision.continuation.total is not None:
         outcome["cost"] = decision.continuation.total

@@ -1,7 +1,7 @@
 """The rescheduler: it answers the calls of contracts, looks who gains by nodes that became free, and moves jobs.
 
-Source: Migration 2003, 4.3 and 6.2. One queue over all jobs, one weighing at a time: each sees the nodes that the one
-before it has proposed as taken. What a person asked for comes before the next weighing, for somebody waits.
+Source: Migration 2003, 4.3 and 6.2. One queue over all jobs, one weighing at a time: each leaves the nodes to the ones
+before it that these are to move to. What a person asked for comes before the next weighing, for somebody waits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scheduling.contracts.models import ContractCall
 from scheduling.contracts.services import answering
 from scheduling.rescheduling import selectors
 from scheduling.rescheduling.core.decision_states import DecisionState
-from scheduling.rescheduling.core.opportunities import Opportunity, one_at_a_time
+from scheduling.rescheduling.core.opportunities import Opportunity, in_turn, one_at_a_time
 from scheduling.rescheduling.core.weighing import MoveMode, Verdict
 from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
 from scheduling.rescheduling.services import deciding, moving, telling_contracts, weighing_jobs, weighing_requests
@@ -92,14 +92,16 @@ def _use_freed_nodes(cluster: str) -> int:
         return 0
     if not ReschedulingPolicy.objects.filter(pk=policy.pk, freed_at=since).update(freed_at=newest):
         return 0
-    return 0 if since is None else _weigh_all(cluster)
+    return 0 if since is None else _weigh_all(cluster, int(newest.timestamp()))
 
 
-def _weigh_all(cluster: str) -> int:
-    """Weigh all jobs that could be moved; those moves are decided that can all be made."""
+def _weigh_all(cluster: str, turn: int) -> int:
+    """Weigh the jobs that could be moved; those moves are decided that can all be made. `turn`: a number that is
+    another one each time, by which of many jobs others are weighed."""
     opportunities, decisions = [], {}
-    rows = selectors.movable_runs().filter(job__cluster=cluster).select_related("job__application", "placement")
-    for run in rows[:_MOST_JOBS]:
+    movable = selectors.movable_runs().filter(job__cluster=cluster)
+    chosen = in_turn(list(movable.values_list("pk", "contract__standing")), turn, _MOST_JOBS)
+    for run in movable.filter(pk__in=chosen).select_related("job__application", "placement"):
         weighing_requests.answer_requests()
         outcome = isolated(f"job {run.job_id}", partial(weighing_jobs.weighed, run, MoveMode.OPPORTUNISTIC))
         if outcome.value is not None:

@@ -82,19 +82,23 @@ def weigh_job(run: Run, mode: MoveMode) -> MoveDecision:
 def weighed(
     run: Run, mode: MoveMode, planned: Sequence[PlannedMove] = (), watch: Watcher = unwatched
 ) -> tuple[Weighing, MoveDecision]:
-    """The weighing, and a decision that is not kept yet. `planned`: moves that count as made at this moment."""
+    """The weighing, and a decision that is not kept yet. `planned`: moves that count as made at this moment.
+
+    What moves of other jobs that are decided, and not begun, will take counts as taken; the nodes of proposals are left
+    to these while others will do."""
     job, now = run.job, timezone.now()
     contract = promises.contract_of(run)
     view = promises.view_of(contract, now) if contract else None
     policy = selectors.policy(job.cluster)
-    there = best_elsewhere(run, contract, view, policy, planned, watch)
+    decided, proposed = _ahead_of(job)
+    there = best_elsewhere(run, contract, view, policy, [*planned, *decided], watch, proposed)
     figures = MoveFigures(view.remaining if view else None, there.ret_new, there.nodes)
     cost, rules = there.costs[CostKind(policy.cost_kind)], _rules(policy)
     history = _with_planned(selectors.history(job, now), planned, now)
     weighing = weigh(figures, cost, rules, history, timezone.localtime(now), mode)
     decision = _row(run, mode, now, contract, view, there)
     if there.choice is None:
-        decision.lacking = nodes_lacking(run, planned).document()
+        decision.lacking = nodes_lacking(run, [*planned, *decided]).document()
     return weighing, decision
 
 
@@ -130,6 +134,15 @@ def _group_now(decision: MoveDecision) -> CandidateGroup:
     except (WaitsError, GridPortalError):
         chosen = run.placement.candidates
         return chosen[0] if chosen else CandidateGroup(tuple(run.placement.nodes))
+
+
+def _ahead_of(job: Job) -> tuple[list[PlannedMove], list[PlannedMove]]:
+    """What moves of other jobs are to take that are decided, and that are proposed; they have left nothing yet."""
+    decided, proposed = list[PlannedMove](), list[PlannedMove]()
+    for each in selectors.ahead_of(job):
+        rows = proposed if each.state == DecisionState.PROPOSED else decided
+        rows.append(PlannedMove(each.job, (), tuple(each.nodes)))
+    return decided, proposed
 
 
 def _with_planned(history: MoveHistory, planned: Sequence[PlannedMove], now: datetime) -> MoveHistory:

@@ -68,5 +68,5 @@ def test_of_two_that_want_the_same_nodes_the_one_that_loses_least_gets_them(
 
     monkeypatch.setattr(weighing_jobs, "weighed", to_the_same)
     monkeypatch.setattr(selectors, "lost_work", lambda run, now: 3000.0 if run.job == jobs[loses] else 0.0)
-    rescheduler._weigh_all("grid")
+    rescheduler._weigh_all("grid", turn=0)
     assert [each.job for each in MoveDecision.objects.filter(state="proposed")] == [jobs[1 - loses]]

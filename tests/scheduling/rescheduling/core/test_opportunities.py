@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scheduling.rescheduling.core.learnt_threshold import HIGHEST, LOWEST, MoveOutcome, threshold
 from scheduling.rescheduling.core.move_cost import worst_case
-from scheduling.rescheduling.core.opportunities import Opportunity, in_order, one_at_a_time, touched
+from scheduling.rescheduling.core.opportunities import Opportunity, in_order, in_turn, one_at_a_time, touched
 from scheduling.rescheduling.core.weighing import MoveFigures, MoveHistory, MoveMode, MoveRules, weigh
 
 
@@ -39,6 +39,14 @@ def test_only_jobs_that_would_take_a_freed_node_are_touched() -> None:
     job = opportunity(1, 100.0, "a b").weighing
     assert touched(["b", "x"], job)
     assert not touched(["x"], job)
+
+
+def test_of_many_jobs_all_come_to_their_turn_and_slow_ones_each_time() -> None:
+    runs = [(run, "violated" if run == 9 else "kept") for run in range(10)]
+    weighed = [in_turn(runs, turn, most=3) for turn in range(10)]
+    assert {run for each in weighed for run in each} == set(range(10))
+    assert {(len(each), each[0]) for each in weighed} == {(3, 9)}
+    assert in_turn([], 7, most=3) == []
 
 
 outcomes = st.lists(st.builds(MoveOutcome, st.floats(0.1, 0.9), st.floats(-1e3, 1e3)), max_size=40)
