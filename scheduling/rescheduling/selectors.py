@@ -101,7 +101,7 @@ def not_moved() -> QuerySet[MoveDecision]:
     return _shown(MoveDecision.objects.filter(state__in=_STAYED))
 
 
-def ahead_of(job: Job) -> list[MoveDecision]:
+def earlier_moves(job: Job) -> list[MoveDecision]:
     """Open decisions on other jobs of its cluster whose nodes nobody has reserved yet, the oldest first."""
     rows = MoveDecision.objects.filter(cluster=job.cluster, state__in=OPEN_DECISIONS, continuation__placement=None)
     return list(rows.exclude(job=job).select_related("job").order_by("pk"))

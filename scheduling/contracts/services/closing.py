@@ -37,7 +37,7 @@ def _outcomes(contract: Contract) -> Iterator[ModelOutcome]:
     others = map(Prediction.read, contract.others)
     for prediction in (promised, *others) if promised else others:
         for each in prediction.phases:
-            if (total := totals.get(each.phase)) is not None and prediction.said_something(each.phase):
+            if (total := totals.get(each.phase)) is not None and prediction.is_comparable(each.phase):
                 mean = sum(each.seconds) / len(each.seconds)
                 yield _outcome(contract, prediction, each.phase, mean, total.seconds / total.count)
 
@@ -45,7 +45,7 @@ def _outcomes(contract: Contract) -> Iterator[ModelOutcome]:
 def _of_reports(contract: Contract, promised: Prediction) -> Iterator[ModelOutcome]:
     over = _over_before(contract.run, promised)
     for phase, seen in contract.monitor_state.phases.items():
-        if seen.count and phase not in over and promised.said_something(phase):
+        if seen.count and phase not in over and promised.is_comparable(phase):
             yield _outcome(contract, promised, phase, seen.predicted / seen.count, seen.actual / seen.count)
 
 

@@ -85,7 +85,7 @@ class Prediction:
         known = [each for each in totals if each is not None]
         return math.fsum(known) if known and len(known) == len(totals) else None
 
-    def said_something(self, phase: str) -> bool:
+    def is_comparable(self, phase: str) -> bool:
         """Whether its model can be compared: what was multiplied by 0 does not say any more what it was."""
         return self.corrections.get(phase, 1.0) > 0
 

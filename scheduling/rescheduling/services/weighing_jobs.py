@@ -90,7 +90,7 @@ def weighed(
     contract = promises.contract_of(run)
     view = promises.view_of(contract, now) if contract else None
     policy = selectors.policy(job.cluster)
-    decided, proposed = _ahead_of(job)
+    decided, proposed = _earlier_moves(job)
     there = best_elsewhere(run, contract, view, policy, [*planned, *decided], watch, proposed)
     figures = MoveFigures(view.remaining if view else None, there.ret_new, there.nodes)
     cost, rules = there.costs[CostKind(policy.cost_kind)], _rules(policy)
@@ -136,10 +136,10 @@ def _group_now(decision: MoveDecision) -> CandidateGroup:
         return chosen[0] if chosen else CandidateGroup(tuple(run.placement.nodes))
 
 
-def _ahead_of(job: Job) -> tuple[list[PlannedMove], list[PlannedMove]]:
+def _earlier_moves(job: Job) -> tuple[list[PlannedMove], list[PlannedMove]]:
     """What moves of other jobs are to take that are decided, and that are proposed; they have left nothing yet."""
     decided, proposed = list[PlannedMove](), list[PlannedMove]()
-    for each in selectors.ahead_of(job):
+    for each in selectors.earlier_moves(job):
         rows = proposed if each.state == DecisionState.PROPOSED else decided
         rows.append(PlannedMove(each.job, (), tuple(each.nodes)))
     return decided, proposed
