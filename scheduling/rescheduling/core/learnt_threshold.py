@@ -14,7 +14,7 @@ from scheduling.rescheduling.core.weighing import THRESHOLD
 
 #: With fewer moves than that nothing is learnt.
 LEAST_MOVES = 10
-#: What is learnt lies between these.
+#: What is learnt lies between these, but for the one that was in force.
 LOWEST, HIGHEST = 0.05, 0.6
 
 
@@ -45,4 +45,4 @@ def threshold(outcomes: Sequence[MoveOutcome], otherwise: float = THRESHOLD) -> 
         ends = at + 1 == len(by_gain)
         if saved >= most and (ends or by_gain[at + 1].predicted_gain < each.predicted_gain):
             most, best = saved, otherwise if ends else by_gain[at + 1].predicted_gain
-    return min(max(best, LOWEST), HIGHEST)
+    return best if best == otherwise else min(max(best, LOWEST), HIGHEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,3 +65,8 @@ def test_what_is_learnt_would_have_saved_the_most(moves: list[MoveOutcome]) -> N
             sum(m.saved for m in moves if m.predicted_gain > at) for at in [0.0, *(m.predicted_gain for m in moves)]
         ]
         assert sum(m.saved for m in moves if m.predicted_gain > learnt) >= max(saved) - 1e-6
+
+
+@pytest.mark.parametrize("in_force", [0.0, 0.3, 0.8])
+def test_moves_that_all_came_true_leave_the_threshold_as_it_was_given(in_force: float) -> None:
+    assert threshold([MoveOutcome(0.9, 60.0)] * 12, otherwise=in_force) == in_force
