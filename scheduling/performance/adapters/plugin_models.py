@@ -15,6 +15,8 @@ from scheduling.performance.core.phase_prediction import MOST_PHASES, MOST_POINT
 #: Seconds in which a plug-in must have answered.
 PATIENCE = 10.0
 _MOST_SAID = 300
+#: So many reports a phase has at most.
+_MOST_REPORTS = 10**12
 _PROCESS = "scheduling.performance.adapters.plugin_process"
 #: Plug-ins that come with the portal, each with the one program that it knows: a process takes a second.
 SHIPPED = {"cactus": "cactus"}
@@ -65,7 +67,11 @@ def _phases(documents: object) -> tuple[PhasePrediction, ...]:
         if not isinstance(documents, list) or not 1 <= len(documents) <= MOST_PHASES:
             raise InputError("phases", documents, f"1 to {MOST_PHASES} phases")
         phases = tuple(map(PhasePrediction.read, documents))
+        if len({each.phase for each in phases}) < len(phases):
+            raise InputError("phases", [each.phase for each in phases], "each phase once")
         for each in phases:
+            if each.count is not None and not 1 <= each.count <= _MOST_REPORTS:
+                raise InputError(f"count of {each.phase}", each.count, f"from 1 to {_MOST_REPORTS:,}, or none")
             if len(each.seconds) > MOST_POINTS or not all(math.isfinite(s) and s >= 0 for s in each.seconds):
                 raise InputError(f"seconds of {each.phase}", each.seconds, f"1 to {MOST_POINTS} numbers from 0 on")
     except InputError as error:

@@ -37,6 +37,8 @@ def endless(*_):
     return [PhasePrediction("sweep", 1, (float("inf"),))]
 
 SWEEP, RAISES, ENDLESS = Model("sweep", good), Model("raises", raises), Model("endless", endless)
+TWICE = Model("twice", "phases is 'sweep', 'sweep'; accepted is each phase once"),
+BACKWARDS = Model("backwards", lambda *_: [PhasePrediction("sweep", -3, (1.0,))])
 DIES = Model("dies", lambda *_: os._exit(7))
 SLOW = Model("slow", lambda *_: time.sleep(600))
 """
@@ -45,11 +47,11 @@ NETWORK = Topology("two", False, "links", (Node("a"), Node("b", cpu=0.5)), ())
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package with five of them, as pip would have put it there."""
+    """A package with seven of them, as pip would have put it there."""
     (tmp_path / "sweep_models.py").write_text(textwrap.dedent(MODELS))
     (about := tmp_path / "sweep_models-1.0.dist-info").mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: sweep-models\nVersion: 1.0\n")
-    names = ("sweep", "raises", "endless", "dies", "slow")
+    names = ("sweep", "raises", "endless", "dies", "slow", "twice", "backwards")
     lines = [f"{name} = sweep_models:{name.upper()}" for name in (*names, "missing")]
     (about / "entry_points.txt").write_text("[gridportal.performance_models]\n" + "\n".join(lines) + "\n")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -74,6 +76,8 @@ def test_a_plug_in_is_found_and_asked() -> None:
         ("raises", "LookupError: No benchmark of m-7."),
         ("endless", "Infinity is no number"),
         ("dies", "exit code 7"),
+        ("twice", r"phases is \['sweep', 'sweep'\]; accepted is each phase once"),
+        ("backwards", "count of sweep is -3; accepted is from 1 to"),
         ("missing", "AttributeError: module 'sweep_models' has no attribute 'MISSING'"),
     ],
 )
