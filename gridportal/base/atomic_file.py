@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -52,7 +51,7 @@ def copy_in(folder: int, name: str, source: Path, *, mode: int) -> None:
 
 
 def _write_in(folder: int, name: str, fill: Callable[[BinaryIO], object], mode: int | None) -> None:
-    part = f".{secrets.token_hex(16)}.part"
+    part = f".{os.urandom(16).hex()}.part"
     descriptor = os.open(part, _NEW, _BY_UMASK if mode is None else mode & 0o700, dir_fd=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:

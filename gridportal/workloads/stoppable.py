@@ -9,15 +9,16 @@ that, and leaves no file.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mpi4py import MPI
 from numpy.typing import NDArray
 
 from gridportal.base.job_files import CHECKPOINTS_VARIABLE
-from gridportal.runtime.srs import stop_restart
 from gridportal.runtime.srs.layouts import Layout
-from gridportal.runtime.srs.stop_restart import StopRestart
+
+if TYPE_CHECKING:
+    from gridportal.runtime.srs.stop_restart import StopRestart
 
 
 class NeverStopped:
@@ -47,10 +48,14 @@ class NeverStopped:
         """There is nothing to end."""
 
 
-State = StopRestart | NeverStopped
+State: TypeAlias = "StopRestart | NeverStopped"
 
 
 def begin(comm: MPI.Intracomm) -> State:
     """Begin SRS on all ranks of `comm`, where rank 0 is told a folder for checkpoints. Collective."""
     folder = comm.bcast(os.environ.get(CHECKPOINTS_VARIABLE))
-    return stop_restart.init(comm, folder) if folder else NeverStopped()
+    if not folder:
+        return NeverStopped()
+    from gridportal.runtime.srs import stop_restart  # late: a sixth of the start of a rank
+
+    return stop_restart.init(comm, folder)

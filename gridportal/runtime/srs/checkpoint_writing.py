@@ -6,7 +6,7 @@ call of MPI. When all ranks have heard that every thread is done (`stop_votes`) 
 
 from __future__ import annotations
 
-import secrets
+import os
 import sys
 import threading
 import time
@@ -152,7 +152,7 @@ class CheckpointWriter:
         began = time.perf_counter()
         if self.pending:
             self.complete()
-        token = self._comm.bcast(secrets.token_hex(8) if self._rank == 0 else "")
+        token = self._comm.bcast(os.urandom(8).hex() if self._rank == 0 else "")
         wanted = self._comm.allreduce(self._bytes_in_files(arrays))
         problem = agreed(self._comm, partial(self._make_room, token, wanted), only_first=True)
         if problem:

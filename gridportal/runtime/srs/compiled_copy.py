@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridportal.base import compiled_c
 from gridportal.base.errors import ShellError
 from gridportal.runtime.srs.overlaps import Overlaps
 
@@ -110,6 +109,8 @@ def _is_mapped(source: Array) -> bool:
 @lru_cache(maxsize=1)
 def _library() -> ctypes.CDLL | None:
     """What was compiled, now or before; None where that is impossible."""
+    from gridportal.base import compiled_c  # late: most ranks copy nothing that is large
+
     try:
         return ctypes.CDLL(str(compiled_c.kept(_SOURCES, _HEADERS, _FLAGS, ".so")))
     except (OSError, ShellError):
