@@ -78,7 +78,7 @@ class Portal:
             migrated.put_into(home)
         self._workers = WarmPython(self._argv, _START, self._env)
         if database:
-            self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
+            self.run("from gridportal.database import portal_tables; portal_tables.bring_up_to_date()")
         self.run("User.objects.create_user('ada'); registering.install_catalogue()")
 
     def run(self, code: str, kill_at: str = "") -> Any:

@@ -14,8 +14,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from gridportal.base import processes as shell
+from gridportal.database import portal_tables
 from tests import migrated, servers
 
 ROOT = Path(__file__).parents[3]
@@ -136,3 +140,27 @@ def test_who_is_killed_while_it_makes_the_tables_leaves_none_and_the_next_makes_
     assert in_sqlite(tmp_path / "gridportal.sqlite3") == ({}, {})
     make(tmp_path, "")
     assert in_sqlite(tmp_path / "gridportal.sqlite3")[0] == in_sqlite(migrated.with_every_migration())[0]
+
+
+@pytest.fixture
+def asked(db: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The commands that bring a database up to date; none of them runs."""
+    commands: list[str] = []
+    monkeypatch.setattr(portal_tables, "call_command", lambda name, **_: commands.append(name))
+    return commands
+
+
+def test_a_database_that_is_up_to_date_is_not_migrated_again(asked: list[str]) -> None:
+    portal_tables.bring_up_to_date()
+    assert asked == []
+
+
+@pytest.mark.parametrize("lacks", ["a migration", "a permission"])
+def test_one_that_lacks_something_is_migrated(asked: list[str], lacks: str) -> None:
+    """Permissions are made last: who was killed before has all tables, and not all of them."""
+    if lacks == "a migration":
+        MigrationRecorder(connection).record_unapplied("scheduling", "0068_placements_tried")
+    else:
+        Permission.objects.filter(codename="view_job").delete()
+    portal_tables.bring_up_to_date()
+    assert asked == ["migrate"]

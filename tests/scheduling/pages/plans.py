@@ -27,13 +27,13 @@ _SOME = ("busy", "operator")
 def main(jobs: int, which: str) -> None:
     """Fill the database, count what ended, and look at every page, or at some so that each question is asked."""
     django.setup()
-    from django.core.management import call_command
     from django.db import connection
 
+    from gridportal.database import portal_tables
     from scheduling.usage.services.counting_use import count_use
     from tests.bench.year import write_year
 
-    call_command("migrate", verbosity=0)
+    portal_tables.bring_up_to_date()
     write_year(jobs)
     count_use()
     with connection.cursor() as cursor:

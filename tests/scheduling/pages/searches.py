@@ -19,14 +19,14 @@ WORDS = ("sweep", "SWEEP 1", "7", "no such thing", "ep", "person1", "failed swee
 def main(jobs: int) -> None:
     """Give each job a name of its own, then search."""
     django.setup()
-    from django.core.management import call_command
     from django.db.models import CharField, F, Value
     from django.db.models.functions import Cast, Concat
 
+    from gridportal.database import portal_tables
     from scheduling.models import Job
     from tests.bench.year import write_year
 
-    call_command("migrate", verbosity=0)
+    portal_tables.bring_up_to_date()
     write_year(jobs)
     Job.objects.exclude(name="").update(name=Concat("name", Value(" Ö_"), Cast(F("pk"), CharField())))
     wrong, found = [], 0
