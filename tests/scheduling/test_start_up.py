@@ -26,6 +26,22 @@ def test_what_takes_long_to_import_is_not_imported_before_it_is_used() -> None:
     assert done.stdout == "set()\n"
 
 
+#: Processes that are started often, by their modules, and what those of them that do not use it leave alone.
+_WITHOUT = {
+    "gridportal.workloads.cg": "gridportal.runtime.srs.stop_restart concurrent.futures",
+    "gridportal.runtime.srs.stop_restart": "concurrent.futures gridportal.base.compiled_c",
+    "scheduling.matching.services.mapper_process, scheduling.matching.core.mapping.line_mapper": "numpy django",
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("modules", _WITHOUT, ids=lambda modules: modules.partition(",")[0])
+def test_a_process_that_is_started_often_imports_what_it_uses(modules: str) -> None:
+    code = f"import sys, {modules}; print({{name for name in {_WITHOUT[modules]!r}.split() if name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout == "set()\n"
+
+
 #: What is registered first is called last.
 _END = """
 import atexit, gc

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +92,8 @@ class CheckpointReader:
                 for source in sources:
                     self._copy(stored, way, source, into)
             return
+        from concurrent.futures import ThreadPoolExecutor  # late: most ranks read no depot
+
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(lambda source: self._take(stored, way, source, into), sources))
 

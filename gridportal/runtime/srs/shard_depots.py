@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from mpi4py import MPI
 
@@ -46,6 +45,8 @@ class ShardDepots:
                 return self._depots.put(node, name, content)
             except DepotError as error:
                 return error
+
+        from concurrent.futures import ThreadPoolExecutor  # late: most ranks use no depot
 
         with ThreadPoolExecutor(len(self.nodes)) as pool:
             answers = list(zip(self.nodes, pool.map(put, self.nodes), strict=True))
@@ -93,6 +94,8 @@ class ShardDepots:
                 depots.drop(node, by_node[node])
             except DepotError as error:
                 sys.stderr.write(f"Old shards stay where they are: {error}\n")
+
+        from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(drop, by_node))

@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from gridportal.base.errors import ShellError
-from gridportal.base.plugin_processes import ask_apart, failure_of, is_shipped, load_plugin, plugin_names, shared_names
+from gridportal.base.plugin_processes import ask_apart, failure_of, is_shipped, plugin_names, shared_names
 from gridportal.base.processes import TooSlowError
 from scheduling.matching.core.answers import MapperReport, MatchAnswer
 from scheduling.matching.core.language.ad_errors import NO_PLACE, Notice, NoticeCode
 from scheduling.matching.core.mapping.mapper_interface import (
     GROUP,
     MappedShare,
-    Mapper,
     MapperQuestion,
     checked,
 )
@@ -103,14 +102,3 @@ def _sum_of_fractions(name: str, question: MapperQuestion, shares: Sequence[Mapp
 def mapper_names() -> list[str]:
     """The mappers that packages here make known."""
     return plugin_names(GROUP)
-
-
-def load_mapper(name: str) -> Mapper:
-    """The mapper of that name. Raises LookupError, and whatever importing it raises."""
-    mapper: Mapper = load_plugin(GROUP, name, "mapper")
-    return mapper
-
-
-def dumped(shares: Sequence[MappedShare]) -> bytes:
-    """Shares as JSON, for the process that asked."""
-    return msgspec.json.encode([MappedShare(int(share.place), float(share.share)) for share in shares])
