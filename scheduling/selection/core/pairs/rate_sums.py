@@ -27,7 +27,8 @@ class RateSums:
 
     def __init__(self, rates: Floats, pattern: Pattern, domains: Bools | None, tick: Callable[[], None]) -> None:
         self.rates, self.edges, self.tick = rates, pattern.edges, tick
-        self.domains = np.ones((pattern.ranks, len(rates)), dtype=bool) if domains is None else domains
+        allowed = np.ones((pattern.ranks, len(rates)), dtype=bool) if domains is None else domains
+        self.domains = np.ascontiguousarray(allowed)  # of columns in another order the loop would be compiled once more
         beside = neighbours(pattern.ranks, [(a, b) for a, b, _ in pattern.edges])
         weights = {(a, b): weight for a, b, weight in pattern.edges}
         self.degree = np.array([len(partners) for partners in beside])

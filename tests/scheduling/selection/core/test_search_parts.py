@@ -316,3 +316,10 @@ def test_raising_the_sum_keeps_the_lowest_rate_and_ends_where_no_exchange_helps(
         tuple({r: raised[s], s: raised[r]}.get(x, raised[x]) for x in range(8)) for r, s in combinations(range(8), 2)
     ]
     assert all(total(order) <= total(raised) + 1e-6 for order in [*moves, *swaps] if fits(order))
+
+
+def test_ranks_that_may_stand_on_some_nodes_need_no_loop_of_their_own():
+    """numpy lays out chosen columns one after the other, and for that the loop would be compiled once more."""
+    columns = np.ones((3, 5), dtype=bool)[:, [4, 0, 2]]
+    assert not columns.flags.c_contiguous
+    assert RateSums(np.ones((3, 3)), named("line", 3), columns, never).domains.flags.c_contiguous
