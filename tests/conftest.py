@@ -22,6 +22,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
+from django.core.management.commands.migrate import Command as Migrate
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client, TransactionTestCase
@@ -90,15 +91,20 @@ TransactionTestCase._fixture_teardown = _empty_but_for_roles
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, django_db_use_migrations: bool
 ) -> Iterator[None]:
-    """The database in memory begins as a copy of one with every migration, so that none is left to be run."""
-    creation = connection.creation
+    """The database in memory begins as a copy of one with every migration, so that none is left to be run, or read."""
+    creation, handle = connection.creation, Migrate.handle
     make = creation._create_test_db
     copies: list[sqlite3.Connection] = []
+
+    def leave(*_: Any, **__: Any) -> None:
+        """In place of the command that follows; all others do what they do."""
+        patch.setattr(Migrate, "handle", handle)
 
     def make_as_copy(*args: Any, **options: Any) -> str:
         name: str = make(*args, **options)
         if name.startswith("file:"):
             copies.append(migrated.put_into_memory(name))
+            patch.setattr(Migrate, "handle", leave)
         return name
 
     with pytest.MonkeyPatch.context() as patch:
@@ -167,17 +173,21 @@ def models_after(*targets: tuple[str, str]) -> Any:
 @pytest.fixture
 def people(db: None) -> dict[str, Any]:
     """One person per role, and `other`: a second plain user. All sign in with PASSWORD."""
+    from django.contrib.auth.hashers import make_password
     from django.contrib.auth.models import Group
 
     from gridportal.accounts.models import User
 
-    made = {}
-    for name in ROLES:
-        maker = User.objects.create_superuser if name == "administrator" else User.objects.create_user
-        made[name] = maker(username=name, email="", password=PASSWORD)
-        group = {"other": "user", "administrator": None}.get(name, name)
-        if group:
-            made[name].groups.add(Group.objects.get_or_create(name=group)[0])
+    password = make_password(PASSWORD)
+    made = {name: User(username=name, password=password) for name in ROLES}
+    made["administrator"].is_staff = made["administrator"].is_superuser = True
+    User.objects.bulk_create(made.values())
+    groups = {role: Group.objects.get_or_create(name=role)[0] for role in ("user", "operator", "manager")}
+    members = {"user": ("user", "other"), "operator": ("operator",), "manager": ("manager",)}
+    membership: Any = User.groups.through
+    membership.objects.bulk_create(
+        membership(user=made[name], group=groups[role]) for role, names in members.items() for name in names
+    )
     return made
 
 

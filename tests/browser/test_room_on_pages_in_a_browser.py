@@ -45,12 +45,11 @@ def test_the_finding_of_a_decision_has_the_width_of_some_words(portal, people, m
     propose(job, nodes_now=["node-with-a-name-1"] * 2, nodes=["node-with-a-name-2"] * 2)
     portal.page.set_viewport_size({"width": 1280, "height": 800})
     portal.sign_in("user")
-    for address in (f"/jobs/{job.pk}/", "/migrations/?show=not-moved"):
+    for address in ("/migrations/?show=not-moved", f"/jobs/{job.pk}/"):
         portal.go(address)
         settled(portal)
         for box in portal.page.locator("th:text-is('Finding')").all():
             assert box.bounding_box()["width"] >= 180, address
-    portal.go(f"/jobs/{job.pk}/")
     assert portal.page.locator("[aria-label='Decisions on moves'] th").all_inner_texts()[:2] == ["Decision", "State"]
 
 
@@ -60,12 +59,12 @@ def test_on_a_telephone_rows_of_wide_tables_are_cards(portal, people, make_job, 
     portal.sign_in("operator")
     portal.page.set_viewport_size({"width": 375, "height": 800})
     boxes = {
-        "/jobs/": "#job-table .scroll",
         "/migrations/?show=moved": ".scroll[aria-label=Decisions]",
         "/topology/": "[aria-label=Links]",
         "/reports/people/": "[aria-label='By user']",
         "/reports/skeletons/": "[aria-label='Use by application']",
         f"/jobs/{job.pk}/": "[aria-label=Events]",
+        "/jobs/": "#job-table .scroll",
     }
     for address, box in boxes.items():
         portal.go(address)
@@ -73,15 +72,11 @@ def test_on_a_telephone_rows_of_wide_tables_are_cards(portal, people, make_job, 
         assert portal.page.locator(box).evaluate("box => box.scrollWidth - box.clientWidth") == 0, address
         first = portal.page.locator(f"{box} tbody tr").first
         assert first.evaluate("row => getComputedStyle(row).display") == "flex", address
-    portal.go("/jobs/")
-    settled(portal)
     assert portal.page.locator("td.title-of").first.bounding_box()["width"] > 250
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_column_of_jobs_and_moves_is_cut_on_a_laptop(portal, people, make_job, theme):
+def test_no_column_of_jobs_and_moves_is_cut_on_a_laptop(portal, people, make_job):
     portal.page.set_viewport_size({"width": 1280, "height": 800})
-    portal.page.emulate_media(color_scheme=theme)
     for name in ("heat on the new links", "before the paper"):
         job = make_job(people["user"], "succeeded", name=name, node_count=8, ended_at=timezone.now())
         nodes = {"nodes_now": ["duo1", "quad12", "rack7-n11"], "nodes": ["duo3", "quad14", "rack8-n12"]}
@@ -90,4 +85,6 @@ def test_no_column_of_jobs_and_moves_is_cut_on_a_laptop(portal, people, make_job
     for address in ("/jobs/", "/jobs/?sort=-running", "/migrations/?show=moved", "/migrations/?show=moved&sort=gain"):
         portal.go(address)
         settled(portal)
-        assert portal.page.evaluate(_CUT) == [], address
+        for theme in ("light", "dark"):
+            portal.page.emulate_media(color_scheme=theme)
+            assert portal.page.evaluate(_CUT) == [], (address, theme)

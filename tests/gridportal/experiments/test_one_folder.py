@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,11 +52,19 @@ def command(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=120)
 
 
-@pytest.fixture
-def row(portal, db):
-    """A tiny experiment that was run from the command line, as the portal has found it."""
-    done = command(portal, "tiny", "--json")
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A home in which a tiny experiment was run from the command line."""
+    home = tmp_path_factory.mktemp("ran")
+    done = command(home, "tiny", "--json")
     assert done.returncode == 0, done.stderr
+    return home
+
+
+@pytest.fixture
+def row(portal, ran, db):
+    """The same as the portal has found it."""
+    shutil.copytree(ran, portal, dirs_exist_ok=True)
     tending.tend()
     return Experiment.objects.get()
 

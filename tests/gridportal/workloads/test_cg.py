@@ -1,5 +1,7 @@
 import json
+import tempfile
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -9,12 +11,20 @@ from tests.gridportal.workloads import mpi
 CG = "gridportal.workloads.cg"
 
 
+@cache
+def class_s(ranks):
+    """What a run of class S told in its run directory, and how it ended: several tests look at it."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = mpi.run(ranks, CG, "--class", "S", run_dir=Path(folder))
+        return mpi.events(Path(folder)), done
+
+
 @pytest.mark.parametrize("ranks", [1, 4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (2, 8))])
-def test_class_s_reaches_the_official_eigenvalue(ranks, tmp_path):
-    done = mpi.run(ranks, CG, "--class", "S", run_dir=tmp_path)
+def test_class_s_reaches_the_official_eigenvalue(ranks):
+    events, done = class_s(ranks)
     assert done.returncode == 0, done.stderr
     assert "VERIFICATION SUCCESSFUL" in done.stdout
-    result = mpi.events(tmp_path)[-1]
+    result = events[-1]
     assert result["verified"] is True
     assert result["figures"]["zeta"] == pytest.approx(8.5971775078648, rel=1e-10)
 
@@ -24,9 +34,10 @@ def test_class_w_reaches_the_official_eigenvalue(tmp_path):
     assert mpi.events(tmp_path)[-1]["figures"]["zeta"] == pytest.approx(10.362595087124, rel=1e-10)
 
 
-def test_the_run_directory_hears_of_every_iteration(tmp_path):
-    mpi.run(4, CG, "--class", "S", run_dir=tmp_path)
-    start, phases, result = mpi.events(tmp_path)[0], mpi.phases(tmp_path), mpi.events(tmp_path)[-1]
+def test_the_run_directory_hears_of_every_iteration():
+    events, _ = class_s(4)
+    start, result = events[0], events[-1]
+    phases = [event for event in events if event["event"] == "phase"]
     assert (start["program"], start["class"], start["ranks"], len(start["hosts"])) == ("cg", "S", 4, 4)
     assert [phase["phase"] for phase in phases] == ["makea", "init"] + ["conj_grad"] * 15
     assert [(phase["iteration"], phase["of"]) for phase in phases[2:]] == [(i + 1, 15) for i in range(15)]
@@ -34,9 +45,8 @@ def test_the_run_directory_hears_of_every_iteration(tmp_path):
     assert result["event"] == "result"
 
 
-def test_one_rank_reports_no_communication(tmp_path):
-    mpi.run(1, CG, run_dir=tmp_path)
-    assert not any("communicate" in event for event in mpi.events(tmp_path))
+def test_one_rank_reports_no_communication():
+    assert not any("communicate" in event for event in class_s(1)[0])
 
 
 @cache

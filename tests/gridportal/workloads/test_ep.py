@@ -19,12 +19,8 @@ def test_class_s_reaches_the_official_sums(ranks, tmp_path):
     assert sum(figures["counts"]) == figures["gaussian_pairs"] == OFFICIAL_COUNT
 
 
-def test_any_number_of_ranks_will_do():
-    assert mpi.run(3, EP, "--class", "S").returncode == 0
-
-
-def test_every_phase_is_told_though_ranks_share_unevenly(tmp_path):
-    mpi.run(3, EP, run_dir=tmp_path)
+def test_any_number_of_ranks_will_do_and_every_phase_is_told_though_they_share_unevenly(tmp_path):
+    assert mpi.run(3, EP, run_dir=tmp_path).returncode == 0
     names = [event["phase"] for event in mpi.events(tmp_path) if event["event"] == "phase"]
     assert names == ["init"] + ["gaussian_pairs"] * 16 + ["sum"]
 

@@ -38,16 +38,16 @@ def test_phases_cover_all_steps_and_split_off_the_halo(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("ranks", "arguments", "sentence"),
     [
-        (["--rows", "0"], "error: rows is 0; accepted is a whole number from 1 to 20000."),
-        (["--steps", "many"], "error: steps is 'many'; accepted is a whole number from 1 to 100000."),
-        (["--rows", "1", "--columns", "1"], "error: steps is 1000; accepted is 1 to 286 on 1 x 1 points"),
-        (["--rows", "1", "--columns", "1", "--steps", "5"], "error: ranks is 2; accepted is fewer ranks: 1 x 1"),
+        (1, ["--rows", "0"], "error: rows is 0; accepted is a whole number from 1 to 20000."),
+        (1, ["--steps", "many"], "error: steps is 'many'; accepted is a whole number from 1 to 100000."),
+        (1, ["--rows", "1", "--columns", "1"], "error: steps is 1000; accepted is 1 to 286 on 1 x 1 points"),
+        (2, ["--rows", "1", "--columns", "1", "--steps", "5"], "error: ranks is 2; accepted is fewer ranks: 1 x 1"),
     ],
 )
-def test_wrong_input_gets_one_sentence_and_exit_code_2(arguments, sentence):
-    done = mpi.run(2, HEAT, *arguments)
+def test_wrong_input_gets_one_sentence_and_exit_code_2(ranks, arguments, sentence):
+    done = mpi.run(ranks, HEAT, *arguments)
     assert done.returncode == 2
     assert done.stderr.startswith(sentence)
     assert done.stderr.count("\n") == 1

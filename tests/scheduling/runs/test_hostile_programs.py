@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from django.test import Client, override_settings
 
 from gridportal.base import log_limit
@@ -26,7 +27,7 @@ from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
 from scheduling.messages import message
 from scheduling.runs.core import phase_sums
-from tests.conftest import make_roles
+from tests import migrated
 from tests.gridportal.testbed.conftest import need_namespaces
 from tests.scheduling.runs.hostile_programs import PRELUDE, PROGRAMS, Hostile
 
@@ -128,10 +129,8 @@ def descriptors() -> set[str]:
 
 def forget_all() -> None:
     """The tables as they were found."""
-    from django.core.management import call_command
-
-    call_command("flush", interactive=False, verbosity=0)
-    make_roles()
+    connection.ensure_connection()
+    migrated.put_now(connection.connection)
 
 
 class Portal:
@@ -155,9 +154,12 @@ class Portal:
         answers = {name: dict[str, int]() for name in names}
         for name, job in jobs.items():
             answers[name] |= self.look(job, "running")
+        one = names[len(names) // 2]
+        answers[one] |= self.ask("running", "/jobs/")
         until = time.monotonic() + LONGEST
         while not self.poll(list(jobs.values())):
             assert time.monotonic() < until, [(name, job.state, message(job.reason)) for name, job in jobs.items()]
+        answers[one] |= self.ask("ended", "/jobs/")
         return {name: self.ended(job, answers[name]) for name, job in jobs.items()}
 
     def submit(self, program: Hostile) -> Any:
@@ -187,8 +189,12 @@ class Portal:
         return all(job.is_final for job in jobs)
 
     def look(self, job: Any, when: str) -> dict[str, int]:
-        """How pages and API answer."""
-        pages = (f"/jobs/{job.pk}/", f"/jobs/{job.pk}/log", f"/jobs/{job.pk}/log/tail", f"/api/jobs/{job.pk}", "/jobs/")
+        """How its pages and API answer."""
+        page = f"/jobs/{job.pk}/"
+        return self.ask(when, page, f"{page}log", f"{page}log/tail", f"/api/jobs/{job.pk}")
+
+    def ask(self, when: str, *pages: str) -> dict[str, int]:
+        """How pages answer; the list of all jobs is asked for once in a wave."""
         answers = {}
         for page in pages:
             response = self.client.get(page)

@@ -324,7 +324,7 @@ def test_it_stays_small_while_much_is_put_and_fetched(tmp_path: Path) -> None:
             fetched(depots, f"{TOKEN}-0-{number}", *[Slab(at, slabs.MOST_BYTES) for at in range(0, 2**23, 2**20)])
             fetched(depots, f"{TOKEN}-0-{number}", *[Slab(at, 8, ((50_000, 64),)) for at in range(100)])
 
-        ranks = [threading.Thread(target=turn, args=(number,)) for number in range(24)]
+        ranks = [threading.Thread(target=turn, args=(number,)) for number in range(12)]
         for rank in ranks:
             rank.start()
         for rank in ranks:

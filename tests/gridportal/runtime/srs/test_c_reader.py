@@ -78,7 +78,7 @@ class Reader:
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program, here = tmp_path_factory.mktemp("reader") / "reader", Path(__file__).parent
     sources = [here / "reader.c", *(building.SOURCES / f"{name}.c" for name in PARTS)]
-    words = [need("gcc"), "-std=c99", "-g", "-O1", "-pthread", *CHECKS, f"-I{building.SOURCES}", "-o", str(program)]
+    words = [need("gcc"), "-std=c99", "-g", "-O0", "-pthread", *CHECKS, f"-I{building.SOURCES}", "-o", str(program)]
     shell.run([*words, *map(str, sources)], timeout=300)
     return program
 

@@ -21,7 +21,7 @@ ROUNDED = 2e-6
 MOST_SECONDS = 0.75
 #: How often the loop runs, and how many blocks are kept then: 16 until the next one that is kept comes, and of these
 #: about a third goes.
-BLOCKS = {5: 1, 128: 16, 136: 16, 137: 12, 300: 15, 1500: 11}
+BLOCKS = {5: 1, 128: 16, 136: 16, 137: 12, 1500: 11, 300: 15}
 
 
 def check_spread(loop: Loop) -> None:

@@ -162,7 +162,7 @@ def test_an_mpi4py_program_is_recorded_through_its_large_count_calls(traced: Tra
 
 @pytest.mark.parametrize("program", [pytest.param("qr", marks=pytest.mark.slow), "lu_system"])
 def test_dense_factorizations_talk_along_rows_and_columns(traced: Traced, program: str) -> None:
-    words = [sys.executable, "-m", f"gridportal.workloads.dense.{program}", "--size", "250", "--block", "32"]
+    words = [sys.executable, "-m", f"gridportal.workloads.dense.{program}", "--size", "128", "--block", "16"]
     found = in_a_second(profile.of_trace(traced(MPICH, 6, *words)))
     assert {pair[:2] for pair in found.dominant} == {edge[:2] for edge in named("rows-columns:2x3", 6).edges}
 
@@ -228,18 +228,18 @@ def test_the_nas_programs_talk_as_figure_2_shows(traced: Traced, program: str, p
     assert found.ratio is not None
 
 
-def test_a_million_calls_take_a_small_file(traced: Traced, tmp_path: Path) -> None:
-    program = tmp_path / "million.c"
+def test_hundreds_of_thousands_of_calls_take_a_small_file(traced: Traced, tmp_path: Path) -> None:
+    program = tmp_path / "many.c"
     program.write_text(
         "#include <mpi.h>\n#include <stdlib.h>\nint main(int n, char **words) { double x[64], y; MPI_Init(&n, &words);"
-        "for (int i = 0; i < 1000000; i++) {"
+        "for (int i = 0; i < 300000; i++) {"
         "MPI_Allreduce(x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);"
         "if (i < 100000 && rand() % 5 == 0) MPI_Bcast(x, rand() % 64, MPI_DOUBLE, 0, MPI_COMM_SELF); }"
         "MPI_Finalize(); return 0; }\n"
     )
-    subprocess.run([need(MPICH, "gcc"), "-O2", "-o", str(tmp_path / "million"), str(program)], check=True, timeout=240)
-    found = traced(MPICH, 1, str(tmp_path / "million"))
-    assert times(found, 0)["Allreduce"] == 1_000_000
+    subprocess.run([need(MPICH, "gcc"), "-O2", "-o", str(tmp_path / "many"), str(program)], check=True, timeout=240)
+    found = traced(MPICH, 1, str(tmp_path / "many"))
+    assert times(found, 0)["Allreduce"] == 300_000
     assert sum(file.stat().st_size for file in (tmp_path / "trace").iterdir()) < 8 * 2**20
 
 
