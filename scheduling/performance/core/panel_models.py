@@ -6,11 +6,13 @@ grid column reduce the panel, it goes along the rows, and all update what is beh
 processor that their node has free. Does not promise: overlap of one step with the next, caches, or memory that is
 short.
 
-Cost: O(panels x ranks), and flow queries for each column of the grid, not for each panel.
+Cost: O(panels x ranks), of at most `MOST_PANELS` panels, and flow queries for each column of the grid, not for each
+panel.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -23,6 +25,8 @@ from scheduling.performance.core.phase_prediction import PhasePrediction, averag
 from scheduling.performance.core.rank_grid import Floats, grid_of, processor_shares
 
 _DOUBLE = 8
+#: Of more panels so many are simulated, and the others are taken to be like those beside them.
+MOST_PANELS = 2000
 #: Columns of a panel that are treated one by one (`gridportal.workloads.dense`).
 _FEW = 8
 #: The programs that come with the portal, and how their models are called.
@@ -35,8 +39,25 @@ def held(begin: int, size: int, block: int, parts: int) -> Floats:
     >>> held(4, 11, 2, 3).tolist()
     [2.0, 2.0, 3.0]
     """
-    places = np.arange(begin, size)
-    return np.bincount(places // block % parts, minlength=parts).astype(float)
+    return _dealt(size, block, parts) - _dealt(begin, block, parts)
+
+
+def _dealt(length: int, block: int, parts: int) -> Floats:
+    """How many of the first `length` rows each part has."""
+    rounds, rest = divmod(length, block * parts)
+    return rounds * block + np.clip(rest - block * np.arange(parts), 0, block).astype(float)
+
+
+def stride(panels: int, ranks: int) -> int:
+    """Each which panel is simulated, so that they are `MOST_PANELS` at most, on all rows and columns of the grid.
+
+    >>> stride(170, 4), stride(4096, 4)
+    (1, 3)
+    """
+    found = -(-panels // MOST_PANELS)
+    while math.gcd(found, ranks) > 1:
+        found += 1
+    return found
 
 
 class _Step:
@@ -71,25 +92,27 @@ class PanelModel:
         rows, columns = grid_of(len(nodes))
         shares = processor_shares(network, nodes).reshape(rows, columns)
         messages = GridMessages(network, nodes, rows, columns, self._rates.share)
-        panels = self._panels(size, block, shares, messages)
+        count = -(-size // block)
+        panels = self._panels(size, block * stride(count, len(nodes)), block, shares, messages)
         elements = float((np.outer(held(0, size, block, rows), held(0, size, block, columns)) / shares).max())
         sums = messages.row_sum().fixed + messages.sum_of_all().fixed
-        solve = len(panels) * sums + size * size / len(nodes) * 2 / (self._rates.narrow * float(shares.min()))
+        solve = count * sums + size * size / len(nodes) * 2 / (self._rates.narrow * float(shares.min()))
         return (
             PhasePrediction("init", 1, (self._rates.fill * elements,)),
-            PhasePrediction("panel", len(panels), averages(panels)),
+            PhasePrediction("panel", count, averages(panels)),
             PhasePrediction("solve", 1, (solve,)),
             PhasePrediction("verify", 1, (self._rates.check * elements,)),
         )
 
-    def _panels(self, size: int, block: int, shares: Floats, messages: GridMessages) -> list[float]:
+    def _panels(self, size: int, every: int, block: int, shares: Floats, messages: GridMessages) -> list[float]:
+        """Seconds of the panels that begin at each `every` columns."""
         rows, columns = shares.shape
         along_rows = [messages.row_broadcast(column) for column in range(columns)]
         down_columns = [messages.column_broadcast(row) for row in range(rows)]
         in_column = [messages.column_sum([column]) for column in range(columns)]
         in_all = messages.column_sum(range(columns))
         seconds = []
-        for begin in range(0, size, block):
+        for begin in range(0, size, every):
             step = _Step(begin, size, block, rows, columns)
             panel = self._panel(step, shares[:, step.column], in_column[step.column])
             sent = along_rows[step.column].of(float(step.rows.max()) * step.width * _DOUBLE)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gridportal.base.errors import GridPortalError
 from gridportal.network.topology import Link, Node, Topology
+from scheduling.performance.core import panel_models
 from scheduling.performance.core.grid_messages import GridMessages
 from scheduling.performance.core.kernel_rates import KernelRates
 from scheduling.performance.core.panel_models import PanelModel, held, model_of
@@ -36,6 +37,17 @@ def test_one_rank_does_all_operations(model: PanelModel, share: float) -> None:
     """4/3 n^3 for QR, 2/3 n^3 for LU, and a little for the inner products of blocks."""
     operations = total(model, 4096, 1) * RATES.product
     assert share * 4096**3 < operations < 1.15 * share * 4096**3
+
+
+@pytest.mark.parametrize("model", [QR, LU])
+def test_of_very_many_panels_some_are_simulated(model: PanelModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of one column: a person may ask for 100,000 of them."""
+    network = replace(star(4), nodes=tuple(replace(each, speed=0.5 + at / 4) for at, each in enumerate(star(4).nodes)))
+    few = total(model, 4096, 4, network, block=1)
+    phases = model.predict({"size": 100_000, "block": 1}, ["n0", "n1"], star(2))
+    assert next(each.count for each in phases if each.phase == "panel") == 100_000
+    monkeypatch.setattr(panel_models, "MOST_PANELS", 10**9)
+    assert few == pytest.approx(total(model, 4096, 4, network, block=1), rel=0.01)
 
 
 @given(st.integers(0, 200), st.integers(1, 300), st.integers(1, 40), st.integers(1, 7))
