@@ -5,8 +5,9 @@ A run that no model knows, and whose like never ran, is promised what its first 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -16,6 +17,7 @@ from monitoring.clusters import selectors as clusters
 from scheduling.contracts.core.best_promise import choose
 from scheduling.contracts.models import Contract
 from scheduling.contracts.selectors import promises
+from scheduling.performance.core.fitted import LEAST_CPU
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.performance.services.asking import Answers, ModelProblem
 from scheduling.runs.core.run_states import RunState
@@ -28,14 +30,15 @@ _MOST = 50
 
 
 def open_contracts(cluster: str) -> int:
-    """Open those of the runs of a cluster that run and have none; how many."""
-    return sum(open_contract(run) for run in _without(cluster)[:_MOST])
+    """Open those of the runs of a cluster that run and have none; how many. The cluster is read once for all."""
+    measured = cache(partial(_measured, cluster))
+    return sum(_open_contract(run, measured) for run in _without(cluster)[:_MOST])
 
 
-def open_contract(run: Run) -> bool:
+def _open_contract(run: Run, measured: Callable[[], Topology | None]) -> bool:
     """Open one. Where that fails the run has a contract without a promise, which says why: it is not tried forever."""
     subject = f"contract of {run.key}"
-    answers = isolated(subject, partial(_ask, run))
+    answers = isolated(subject, partial(_ask, run, measured))
     problem = ModelProblem("", str(answers.failure)) if answers.failure else None
     found = answers.value or Answers(problems=(problem,) if problem else ())
     return bool(isolated(subject, partial(_open, run, found)).value)
@@ -66,10 +69,10 @@ def _open(run: Run, answers: Answers) -> bool:
     return True
 
 
-def _ask(run: Run) -> Answers:
+def _ask(run: Run, measured: Callable[[], Topology | None]) -> Answers:
     min_cpu = run.placement.objective.min_cpu
     nodes = tuple(run.placement.nodes)
-    network = network_for(run.job.cluster, nodes, min_cpu)
+    network = _as_chosen(measured(), run.job.cluster, nodes, min_cpu)
     question = RunQuestion(run.job.application.slug, run.job.parameters, nodes, network)
     return predict_all(question, run.job, min_cpu)
 
@@ -77,9 +80,22 @@ def _ask(run: Run) -> Answers:
 def network_for(cluster: str, nodes: tuple[str, ...], min_cpu: float | None) -> Topology:
     """The cluster as measured, with the processors of these nodes as free as they were when they were chosen: by now
     the run itself computes on them. Of a cluster that nobody has measured just the nodes."""
+    return _as_chosen(_measured(cluster), cluster, nodes, min_cpu)
+
+
+def _measured(cluster: str) -> Topology | None:
     row = clusters.cluster(cluster)
-    if row is None:
+    return None if row is None else clusters.last_measured(row, list(clusters.nodes(cluster)))
+
+
+def _as_chosen(network: Topology | None, cluster: str, nodes: tuple[str, ...], min_cpu: float | None) -> Topology:
+    if network is None:
         return Topology(cluster, False, "links", tuple(map(Node, dict.fromkeys(nodes))), ())
-    network = clusters.last_measured(row, list(clusters.nodes(cluster)))
-    free = {each.id: min(1.0, (min_cpu or each.speed) / each.speed) for each in network.nodes if each.id in nodes}
-    return replace(network, nodes=tuple(replace(each, cpu=free.get(each.id, each.cpu)) for each in network.nodes))
+    chosen = set(nodes)
+    rows = (_as_free(each, min_cpu) if each.id in chosen else each for each in network.nodes)
+    return replace(network, nodes=tuple(rows))
+
+
+def _as_free(node: Node, min_cpu: float | None) -> Node:
+    free = node.speed if min_cpu is None else max(min_cpu, LEAST_CPU)
+    return replace(node, cpu=min(1.0, free / node.speed))

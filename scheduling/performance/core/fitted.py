@@ -31,6 +31,8 @@ _BEYOND = 2.0
 _HUBER, _ROUNDS = 1.5, 8
 _RIDGE = 1e-6
 _SEED = "seed"
+#: Of a processor that has nothing free a program gets a little all the same.
+LEAST_CPU = 0.01
 #: Least seconds, so that there is a logarithm.
 _LEAST = 1e-9
 
@@ -59,7 +61,7 @@ class RunShape:
         """From the parameters of a job."""
         figures = {name: float(each) for name, each in parameters.items() if name != _SEED and is_finite(each)}
         texts = {name: str(each) for name, each in parameters.items() if name != _SEED and name not in figures}
-        return cls(figures, texts, ranks, capacity if capacity and capacity > 0 else 1.0)
+        return cls(figures, texts, ranks, 1.0 if capacity is None else max(capacity, LEAST_CPU))
 
     def is_like(self, other: RunShape) -> bool:
         """Whether all but the nodes is the same."""

@@ -17,7 +17,7 @@ from scheduling.contracts.core.outlook import Standing
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.contracts.selectors import promises
 from scheduling.contracts.selectors.contract_stories import contract_document, story_of
-from scheduling.contracts.services import judging, new_reports
+from scheduling.contracts.services import judging, new_reports, opening
 from scheduling.contracts.services.tending import tend_contracts
 from scheduling.jobs.core.output_patterns import OutputPatterns
 from scheduling.messages import message
@@ -61,6 +61,15 @@ def test_a_run_is_promised_the_median_of_its_past(new_run: NewRun) -> None:
     assert (promised.model, promised.total) == ("past-runs", pytest.approx(110.0))
     assert contract(run).standing == Standing.WAITING
     assert tend_contracts() == 0
+
+
+def test_a_cluster_is_read_once_for_all_runs_that_begin(new_run: NewRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[str]()
+    monkeypatch.setattr(opening, "clusters", SimpleNamespace(cluster=read.append))
+    runs = [new_run() for _ in range(3)]
+    tend_contracts()
+    assert read == [runs[0].job.cluster]
+    assert Contract.objects.filter(run__in=runs).count() == 3
 
 
 def test_a_slow_run_calls_and_its_job_says_so(new_run: NewRun) -> None:

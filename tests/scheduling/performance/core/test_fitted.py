@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduling.performance.core.fitted import FITTED, PAST_RUNS, PastPhase, PastRun, RunShape, predict
+from scheduling.performance.core.fitted import FITTED, LEAST_CPU, PAST_RUNS, PastPhase, PastRun, RunShape, predict
 
 
 def past(n: float, ranks: int, seconds: float, capacity: float = 1.0, text: str = "") -> PastRun:
@@ -78,3 +78,8 @@ def test_parameters_are_numbers_or_texts() -> None:
     shape = RunShape.of({"n": 3, "seed": 7, "klass": "S", "fast": True, "bad": float("nan")}, 4, None)
     assert (shape.figures, shape.texts) == ({"n": 3.0}, {"klass": "S", "fast": "True", "bad": "nan"})
     assert shape.capacity == 1.0
+
+
+def test_a_processor_with_nothing_free_is_not_counted_as_an_idle_one() -> None:
+    assert RunShape.of({}, 4, 0.0).capacity == LEAST_CPU
+    assert RunShape.of({}, 4, 0.25).capacity == 0.25
