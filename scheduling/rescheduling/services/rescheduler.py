@@ -7,8 +7,10 @@ before it that these are to move to. What a person asked for comes before the ne
 from __future__ import annotations
 
 import logging
+from datetime import datetime, timedelta
 from functools import partial
 
+from django.db.models import Max
 from django.utils import timezone
 
 from gridportal.base.errors import ConflictError
@@ -30,6 +32,8 @@ log = logging.getLogger(__name__)
 _turns = OneAtATime()
 #: So many calls, and so many jobs for each cluster with freed nodes, are weighed in one pass.
 _MOST_CALLS, _MOST_JOBS = 20, 50
+#: Of an end that a cluster tells later than that nobody takes the nodes for free.
+_TOLD_WITHIN = timedelta(days=1)
 
 
 def reschedule() -> int:
@@ -83,16 +87,21 @@ def _answer(call: ContractCall) -> bool:
 
 def _use_freed_nodes(cluster: str) -> int:
     policy, _ = ReschedulingPolicy.objects.get_or_create(cluster=cluster)
-    since, now = policy.freed_at, timezone.now()
-    ended = Run.objects.filter(job__cluster=cluster, ended_at__lte=now, started_at__isnull=False)
-    newest = ended.order_by("-ended_at").values_list("ended_at", flat=True).first()
-    if since is None:
-        newest = newest or now
-    elif newest is None or newest <= since:
+    since = policy.freed_at
+    newest = _newest_end(cluster, since) if since else timezone.now()
+    if newest is None:
         return 0
     if not ReschedulingPolicy.objects.filter(pk=policy.pk, freed_at=since).update(freed_at=newest):
         return 0
     return 0 if since is None else _weigh_all(cluster, int(newest.timestamp()))
+
+
+def _newest_end(cluster: str, since: datetime) -> datetime | None:
+    """When the portal last saw a run end after `since`: by its own clock, for a cluster may tell late of an end, or by
+    another clock."""
+    ended = Run.objects.filter(job__cluster=cluster, started_at__isnull=False, ended_at__gte=since - _TOLD_WITHIN)
+    newest: datetime | None = ended.filter(state_since__gt=since).aggregate(newest=Max("state_since"))["newest"]
+    return newest
 
 
 def _weigh_all(cluster: str, turn: int) -> int:

@@ -239,6 +239,23 @@ def test_nodes_that_become_free_are_offered_to_whoever_gains(
     assert (found.mode, found.state) == ("opportunistic", "proposed")
 
 
+def test_an_end_that_is_told_late_frees_nodes_too(slow_job: Slow, fake_grid: FakeGrid, submit: Any) -> None:
+    """A cluster may say that it ended before what was looked at last."""
+    other = stoppable.running(submit)
+    job = slow_job()
+    reschedule()
+    MoveDecision.objects.all().delete()
+    reschedule()
+    stoppable.end_well(other, fake_grid)
+    stoppable.look(other)
+    Run.objects.filter(job=other).update(ended_at=timezone.now() - timedelta(hours=1))
+    reschedule()
+    assert (decision_of(job).mode, decision_of(job).state) == ("opportunistic", "proposed")
+    MoveDecision.objects.all().delete()
+    reschedule()
+    assert not MoveDecision.objects.exists(), "it is looked at once"
+
+
 def test_a_person_may_have_a_move_weighed(slow_job: Slow, people: dict[str, Any]) -> None:
     job = slow_job(seconds=10.0)
     found = weighing_jobs.weigh_on_request(people["operator"], job)
