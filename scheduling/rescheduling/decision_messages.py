@@ -234,9 +234,8 @@ def predicted_and_real(decision: MoveDecision) -> list[tuple[str, str, str]]:
     saved, gain = decision.outcome.get("saved"), decision.outcome.get("gain")
     if took is None or decision.ret_new is None:
         return []
-    rows: list[tuple[str, float | None, float]] = [
-        ("From the proposal to the end", decision.ret_new + decision.cost, took)
-    ]
+    since = "when these nodes were taken" if decision.overridden_at else "the proposal"
+    rows: list[tuple[str, float | None, float]] = [(f"From {since} to the end", decision.ret_new + decision.cost, took)]
     rows += [("Cost of the move", decision.cost, cost)] if cost is not None else []
     rows += [("Time that it saves", decision.saves, saved)] if saved is not None else []
     texts = [(name, _seconds(predicted), _seconds(real)) for name, predicted, real in rows]

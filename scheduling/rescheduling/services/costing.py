@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 from django.utils import timezone
 
@@ -18,6 +19,7 @@ from gridportal.network.topology import Topology
 from gridportal.runtime.srs.redistribution import Message
 from monitoring.clusters.selectors import traits
 from scheduling.checkpoints.core import redistribution_time
+from scheduling.checkpoints.core.arrays_elsewhere import reads
 from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
 from scheduling.checkpoints.services.reserving import NodeChoice
 from scheduling.contracts.selectors import promises
@@ -27,6 +29,7 @@ from scheduling.rescheduling.models import ReschedulingPolicy
 from scheduling.rescheduling.selectors import measured_phases
 from scheduling.rescheduling.services import queue_waits
 from scheduling.runs.continuation_models import Continuation
+from scheduling.runs.core.checkpoint_manifest import ArrayFacts
 from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport
@@ -109,11 +112,17 @@ def _chosen_in(choice: NodeChoice) -> dict[CostPhase, float]:
 
 
 def _redistribution(run: Run, choice: NodeChoice) -> float | None:
-    """Seconds of the reads, simulated; None where the program has not said which data it has."""
-    size = _bytes(run)
+    """Seconds of the reads, simulated, array by array where the program has told its map; None where it has not said
+    which data it has."""
+    old, new = list(run.placement.nodes), list(choice.nodes)
+    support = RuntimeSupport.objects.filter(job=run.job).first()
+    if support is not None and support.arrays:
+        with suppress(GridPortalError):  # a layout that only the program can make anew, or no path
+            arrays = [ArrayFacts.read(each) for each in support.arrays]
+            return redistribution_time.reading_seconds(choice.topology, reads(arrays, old, new), {})
+    size = _bytes(run, support)
     if not size:
         return None
-    old, new = list(run.placement.nodes), list(choice.nodes)
     try:
         return seconds_of_reading(choice.topology, size, old, new)
     except GridPortalError:
@@ -135,9 +144,8 @@ def seconds_of_reading(topology: Topology, size: int, old: Sequence[str], new: S
     return redistribution_time.seconds(topology, redistribution_time.bytes_between(messages, old, new), {})
 
 
-def _bytes(run: Run) -> int:
+def _bytes(run: Run, support: RuntimeSupport | None) -> int:
     """Bytes of all data of the job: as its program has said, else of its newest checkpoint; 0 where nobody knows."""
-    support = RuntimeSupport.objects.filter(job=run.job).first()
     if support is not None and support.bytes:
         return support.bytes
     newest = Checkpoint.objects.filter(job=run.job).first()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gridportal.base.entries import Entries, text, whole
 from gridportal.base.errors import InputError
 from gridportal.runtime.srs import layouts
 
@@ -28,6 +29,13 @@ class ArrayFacts:
     def document(self) -> dict[str, Any]:
         """As JSON."""
         return {"name": self.name, "dtype": self.dtype, "shape": list(self.shape), "layout": self.layout}
+
+    @classmethod
+    def read(cls, document: object) -> ArrayFacts:
+        """From a document of `document`. Raises InputError for another kind."""
+        entries = Entries(document, "array")
+        dtype, layout = entries.required("dtype", text), entries.required("layout", text)
+        return cls(entries.required("name", text), dtype, tuple(entries.list_of("shape", whole)), layout)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from gridportal.network.topology import Topology, parse
+from scheduling.checkpoints.models import RuntimeSupport
 from scheduling.checkpoints.services.reserving import choose_elsewhere
 from scheduling.placing.services.start_forecast import GroupForecasts
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase, worst_case
@@ -62,6 +63,24 @@ def test_without_earlier_moves_the_start_takes_what_it_took_this_run(run: Run) -
     assert both[CostKind.PREDICTED].seconds[CostPhase.START] == pytest.approx(7.0)
     assert both[CostKind.PREDICTED].seconds[CostPhase.QUEUE] == 0.0
     assert both[CostKind.WORST_CASE] == worst_case()
+
+
+@pytest.mark.parametrize(
+    ("layout", "new", "seconds"),
+    [
+        ("block:2", ["c", "c", "d", "d"], 4.0),  # not 2, as from all four pairs at once
+        ("replicated:2", ["c", "d"], 8.0),  # not 4, for each needs all of it
+        ("shares:500000,500000", ["c", "c", "d", "d"], 2.0),  # nobody knows how: equal shares from each
+    ],
+)
+def test_the_map_of_the_program_says_who_reads_what(
+    run: Run, pairs: Topology, layout: str, new: list[str], seconds: float
+) -> None:
+    array = {"name": "x", "dtype": "<f8", "shape": [MB], "layout": layout}
+    RuntimeSupport.objects.update_or_create(job=run.job, defaults={"arrays": [array], "bytes": 8 * MB, "ranks": 2})
+    run.placement.nodes = ["a", "b"]
+    choice = choose_elsewhere(stoppable.newest(run.job))._replace(topology=pairs, nodes=tuple(new))
+    assert costing._redistribution(run, choice) == pytest.approx(seconds, rel=1e-3)
 
 
 def test_what_slurm_foresees_of_the_other_nodes_is_the_wait(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
