@@ -25,7 +25,7 @@ def test_what_patterns_find_is_shown_while_they_are_typed(portal):
     page.fill("#id_command", "/opt/wave")
     page.fill("#id_sample", "4000 atoms\nTime = 1500\nVerification = SUCCESSFUL\nstep 7 NaN\n")
     page.fill("#id_success", "Verification = SUCC(ESS")
-    found_has(page, "success", "missing )")
+    found_has(page, "success", "a ( is not closed")
     page.fill("#id_success", "Verification = SUCCESSFUL")
     found_has(page, "success", "Found: “Verification = SUCCESSFUL”")
     page.fill("#id_failure", "NaN")

@@ -24,6 +24,20 @@ _ESCAPES = re.compile(r"\\(.)", re.DOTALL)
 #: They look beyond the line, or hide what follows from those who look for them.
 _REFUSED = {"A": "^", "z": "$", "Q": "", "C": "."}
 _GROUP = "value"
+#: What RE2 says of an expression that is none, in the words of a form; {part} is where.
+_FAULTS = {
+    "missing )": "a ( is not closed",
+    "unexpected )": "a ) closes nothing",
+    "missing ]": "a [ is not closed",
+    "no argument for repetition operator": "there is nothing that {part} could repeat",
+    "bad repetition operator": "{part} repeats a repetition",
+    "invalid repetition size": "{part} is more than 1,000 times, or from more to fewer",
+    "invalid perl operator": "{part} begins a group of a kind that is not known here, such as look-around",
+    "invalid escape sequence": "{part} has no meaning here; there are no back references",
+    "trailing \\": "nothing stands after the \\ at its end",
+    "invalid character class range": "{part} is no range of letters",
+    "invalid named capture group": "{part} gives no name as (?P<name>...) does",
+}
 
 
 @dataclass(frozen=True)
@@ -32,9 +46,9 @@ class LinePattern:
 
     >>> LinePattern.read("Energy = *(.*)", "figures[0].pattern", takes_number=True).group
     1
-    >>> LinePattern.read("(a+", "success")
+    >>> LinePattern.read("(a", "success")
     Traceback (most recent call last):
-    gridportal.base.errors.InputError: success is '(a+'; accepted is a regular expression (missing ): (a+).
+    gridportal.base.errors.InputError: success is '(a'; accepted is a regular expression; in this one a ( is not closed.
     """
 
     text: str
@@ -54,7 +68,7 @@ class LinePattern:
             _compile(text)  # by itself, or a stray bracket could close ours
             compiled = pattern.compiled
         except re2.error as error:
-            raise InputError(field, text, f"a regular expression ({_words(error)})") from error
+            raise InputError(field, text, f"a regular expression; in this one {_words(error)}") from error
         if compiled.programsize > MAX_PROGRAM:
             raise InputError(field, text, "a pattern with fewer or smaller counted repetitions such as {100}")
         if takes_number and pattern.group is None:
@@ -89,6 +103,8 @@ def _compile(text: str) -> Any:
 
 
 def _words(error: Exception) -> str:
-    """RE2's own words, which it keeps as bytes."""
+    """What is wrong; RE2 keeps its own words as bytes."""
     said = error.args[0] if error.args else ""
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    fault, _, part = text.partition(": ")
+    return _FAULTS[fault].format(part=part) if fault in _FAULTS else text

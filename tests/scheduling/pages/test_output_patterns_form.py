@@ -68,9 +68,9 @@ def test_rounds_are_counted_in_place_of_lines_and_not_beside_them(client_as: Cal
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"success": "("}, "success", "missing )"),
+        ({"success": "("}, "success", "a ( is not closed"),
         ({"progress_file": "../steps.csv"}, "progress", "a path inside the run directory"),
-        ({"failure": "(?=x)"}, "failure", "invalid perl operator"),
+        ({"failure": "(?=x)"}, "failure", "such as look-around"),
         ({"seconds": "Time = .*"}, "seconds", "one group around the number"),
         ({"progress": r"^step (\d+)"}, "progress", "a group (?P<step>...)"),
         ({"figures": "atoms = (.*) atoms\nenergy"}, "figures", "Entry 2"),

@@ -34,7 +34,7 @@ def varied(trace: Trace, lines: Lines, target: float, read: Callable[[RoundChoic
     whole = max(sum(event.working + event.inside for event in line) for line in lines)
     rounds = max(sum(node.count for node in process.body if isinstance(node, Loop)) for process in trace.processes)
     means, real = critical_path(lines, trace.comms), critical_path(read(RoundChoice()), trace.comms)
-    if real - means <= max(_by_chance(trace.ranks) * whole, _LEAST_GAIN * rounds):
+    if not whole or real - means <= max(_by_chance(trace.ranks) * whole, _LEAST_GAIN * rounds):
         return lines
     best, off = lines, real - means
     for length in _LENGTHS:

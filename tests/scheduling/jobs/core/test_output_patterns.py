@@ -129,3 +129,25 @@ def test_whole_numbers_stay_whole(value: int) -> None:
 )
 def test_what_is_no_number_is_none(text: str) -> None:
     assert number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("(a+", "in this one a ( is not closed"),
+        ("a)", "a ) closes nothing"),
+        ("[a", "a [ is not closed"),
+        ("*a", "there is nothing that * could repeat"),
+        ("a**", "** repeats a repetition"),
+        ("a{2000}", "{2000} is more than 1,000 times, or from more to fewer"),
+        ("a(?=b)", "(?= begins a group of a kind that is not known here"),
+        (r"(a)\1", r"\1 has no meaning here; there are no back references"),
+        ("a\\", "nothing stands after the \\ at its end"),
+        ("[z-a]", "z-a is no range of letters"),
+        ("(?P<n", "(?P<n gives no name"),
+    ],
+)
+def test_what_is_wrong_with_an_expression_is_told_in_words(pattern: str, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        LinePattern.read(pattern, "success")
+    assert said in error.value.accepted

@@ -271,3 +271,13 @@ def test_a_skeleton_has_room_for_each_round_that_is_chosen(length: int, fraction
         assert len(places) in (0, count)
         assert len(set(places)) <= fraction * count
         assert all(numbers[place] <= number for number, place in enumerate(places))
+
+
+def test_a_trace_of_work_that_takes_no_time_is_no_reason_to_fail() -> None:
+    """A traced program may write into its trace what it likes."""
+    trace = traced(in_turn(4, 60), everybody=True)
+    for process in trace["processes"]:
+        for call in process["body"][0]["body"]:
+            call["compute"]["mean"] = call["seconds"]["mean"] = 0.0
+
+    assert build(parse(trace), target=1.0).segments
