@@ -125,9 +125,10 @@ def _(found: int, ranks: int) -> str:
 
 @says(Code.TRACE_INCOMPLETE)
 def _(found: int, ranks: int) -> str:
+    left = f"{found} of {ranks_text(ranks)} left a trace. The others" if found else "no rank left a trace. They"
     return (
-        f"Its communication was not recorded: {found} of {ranks_text(ranks)} left a trace. The others were ended "
-        "before they could write it, or could not write into the run directory."
+        f"Its communication was not recorded: {left} were ended before they could write it, or could not write into "
+        "the run directory."
     )
 
 

@@ -55,6 +55,7 @@ Start | r request | | started(e, 1, request)
 Startall | i count, rs requests | | started(e, count, requests)
 Request_free | r request | remember(e, 1, request) | freed(e)
 Cancel | r request | remember(e, 1, request) | named(e)
+Request_get_status | rv request, fl flag, st status | remember(e, 1, &request) | *flag ?? named(e)
 """
 
 COLLECTIVE = """

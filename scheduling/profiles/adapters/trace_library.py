@@ -42,6 +42,12 @@ def copies_of_ranks(directory: Path, inside: str = ".") -> int:
     return run_directory.read_part(directory, str(PurePath(inside, run_files.TRACE_COPIES)), 0, 0).size // 2
 
 
+def has_begun(directory: Path) -> bool:
+    """Whether rank 0 of a run in this run directory was recorded: it leaves a mark when it begins. Raises
+    RunFileError."""
+    return run_directory.read_part(directory, f"{run_files.TRACE}/{run_files.TRACE_MARKS}", 0, 0).size > 0
+
+
 def load(path: Path | str) -> Trace:
     """The trace of a document, compressed or not, or of a folder with the files of its ranks. Raises InputError."""
     if Path(path).is_dir():

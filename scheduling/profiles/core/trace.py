@@ -34,10 +34,11 @@ and list the remote group. The fields of a CALL by kind:
     sendrecv   peer, tag, bytes; source, recv_tag, recv_bytes
     requests   a call that makes a request has `request`, its slot: the smallest number that is free on this rank, from
                0. MPI_Wait..., MPI_Test..., MPI_Start..., MPI_Request_free, MPI_Cancel have `requests`, the slots that
-               they completed, started, freed or cancelled. A completed or freed slot is free again; a persistent
-               request keeps its slot until MPI_Request_free, a cancelled one until it is waited for. MPI_Test... and
-               MPI_Iprobe stand in the trace only when they were successful; the others are counted in `polls`, and
-               their waiting is in the `seconds` of the successful.
+               they completed, started, freed or cancelled, MPI_Request_get_status the one that it saw complete. A
+               completed or freed slot is free again; a persistent request keeps its slot until MPI_Request_free, a
+               cancelled one until it is waited for. MPI_Test..., MPI_Request_get_status and MPI_Iprobe stand in the
+               trace only when they were successful; the others are counted in `polls`, and their waiting is in the
+               `seconds` of the successful.
     collective bytes and, for rooted ones, root. Bcast, Reduce, Allreduce, Scan, Exscan: the size of the buffer. Gather,
                Allgather and their v kinds: what this rank puts in. Scatter, Scatterv: the block that this rank gets.
                Alltoall and its v, w kinds: what this rank sends to all, itself included. Reduce_scatter: the whole

@@ -8,16 +8,17 @@ from typing import Any
 from gridportal.base.reasons import NOTHING, Code, Reason
 
 
-def loss(documents: Sequence[Any], copies: int, ranks: int) -> Reason:
+def loss(documents: Sequence[Any], copies: int, ranks: int, *, begun: bool = False) -> Reason:
     """Why there is no trace of a job of `ranks` ranks; none where there is one.
 
-    `documents`: of the ranks that left a file; `copies`: how many more processes were one of these ranks.
+    `documents`: of the ranks that left a file; `copies`: how many more processes were one of these ranks; `begun`:
+    whether a rank was seen to begin MPI.
 
     >>> loss([{"ranks": 1}], 3, 4).facts, loss([{"ranks": 2}] * 2, 0, 2) == NOTHING
     ({'copies': 4, 'ranks': 4}, True)
     """
     if not documents:
-        return Reason.of(Code.TRACE_NO_MPI)
+        return Reason.of(Code.TRACE_INCOMPLETE, found=0, ranks=ranks) if begun else Reason.of(Code.TRACE_NO_MPI)
     found = _ranks(documents[0])
     if found == 1 < ranks and copies:
         return Reason.of(Code.TRACE_COPIES, copies=copies + 1, ranks=ranks)

@@ -129,7 +129,7 @@ def keep_trace(run: Run) -> Reason:
     documents, copies = list(_files(directory, ranks)), trace_library.copies_of_ranks(directory, run_files.TRACE)
     if not documents and not _could_record(run):
         return Reason.of(Code.TRACE_NO_LIBRARY)
-    lost = trace_loss.loss(documents, copies, ranks)
+    lost = trace_loss.loss(documents, copies, ranks, begun=trace_library.has_begun(directory))
     if lost:
         return lost
     merged = trace.merge(documents)

@@ -198,6 +198,12 @@ def no_file(folder: Path) -> None:
     """What a program without MPI leaves."""
 
 
+def begun(folder: Path) -> None:
+    """What a program leaves whose ranks were ended by their time limit."""
+    folder.mkdir()
+    (folder / "loop-marks").write_text("0 0 1800000000.5\n")
+
+
 def three_copies(folder: Path) -> None:
     ranks_file(folder, 0, 1)
     (folder / "copies").write_text("1\n" * 2)
@@ -224,6 +230,7 @@ def twice(folder: Path) -> None:
     [
         (no_file, "GRIDPORTAL_TRACE_DIR=trace", Code.TRACE_NO_MPI, {}),
         (no_file, "no library", Code.TRACE_NO_LIBRARY, {}),
+        (begun, "GRIDPORTAL_TRACE_DIR=trace", Code.TRACE_INCOMPLETE, {"found": 0, "ranks": 3}),
         (three_copies, "", Code.TRACE_COPIES, {"copies": 3, "ranks": 3}),
         (another_size, "", Code.TRACE_OTHER_RANKS, {"found": 2, "ranks": 3}),
         (one_missing, "", Code.TRACE_INCOMPLETE, {"found": 2, "ranks": 3}),

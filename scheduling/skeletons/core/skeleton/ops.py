@@ -26,6 +26,7 @@ _NOTHING = frozenset(
         "MPI_Improbe",
         "MPI_Cancel",
         "MPI_Request_free",
+        "MPI_Request_get_status",
         "MPI_Comm_free",
         "MPI_Comm_disconnect",
         "MPI_Comm_create_group",

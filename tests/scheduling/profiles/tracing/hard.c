@@ -146,6 +146,21 @@ static int not_significant(void)
     return 0;
 }
 
+/* One that looks whether a message is there, again and again. */
+static int looking(void)
+{
+    MPI_Request request;
+    int x = 0, there = 0;
+    if (rank) {
+        sleep(1);
+        return MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    }
+    MPI_Irecv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+    while (!there)
+        MPI_Request_get_status(request, &there, MPI_STATUS_IGNORE);
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /* Nothing more can be written. */
 static int full(void)
 {
@@ -170,6 +185,7 @@ int main(int argc, char **argv)
     case 't': failed = threads(); break;
     case 'l': failed = long_lists(); break;
     case 'n': failed = not_significant(); break;
+    case 'g': failed = looking(); break;
     case 'f': failed = full(); break;
     }
     MPI_Finalize();

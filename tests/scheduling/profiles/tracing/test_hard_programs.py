@@ -12,6 +12,7 @@ from scheduling.contracts.core.loop_rounds import marks_of
 from scheduling.profiles.core import trace
 from scheduling.profiles.core.trace import Call, Trace
 from scheduling.runs.adapters import recorder
+from scheduling.skeletons.core import skeleton
 from tests.scheduling.profiles.tracing.conftest import LAUNCHERS, MPICH, Traced, need, recording_library
 from tests.scheduling.profiles.tracing.test_library import compiled, times
 
@@ -85,6 +86,17 @@ def test_arguments_that_do_not_count_are_not_looked_at(traced: Traced, program: 
     found = traced(program[0], 2, program[1], "n")
     assert [call.bytes for call in calls(found, "Gather")] == [4, 0]
     assert [call.bytes for call in calls(found, "Gather", 1)] == [4, 4]
+
+
+@pytest.mark.in_turn("program")
+def test_who_looks_for_a_message_again_and_again_waits_and_does_not_compute(
+    traced: Traced, program: tuple[str, str]
+) -> None:
+    found = traced(program[0], 2, program[1], "g")
+    assert times(found, 0) == {"Irecv": 1, "Request_get_status": 1, "Wait": 1}
+    assert found.processes[0].polls > 0
+    assert trace.communicating(found.processes[0]) > trace.computing(found.processes[0])
+    assert skeleton.build(found, target=1.0).segments
 
 
 def test_a_full_disk_leaves_no_half_of_a_file(cache: Path, tmp_path: Path) -> None:
