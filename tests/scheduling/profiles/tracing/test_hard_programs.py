@@ -14,7 +14,7 @@ from scheduling.profiles.core.trace import Call, Trace
 from scheduling.runs.adapters import recorder
 from scheduling.skeletons.core import skeleton
 from tests.scheduling.profiles.tracing.conftest import LAUNCHERS, MPICH, Traced, need, recording_library
-from tests.scheduling.profiles.tracing.test_library import compiled, times
+from tests.scheduling.profiles.tracing.test_library import HERE, compiled, times
 
 #: Threads that have lists of their own, at most; the first is that of MPI_Init.
 OWN_LISTS = 16
@@ -97,6 +97,17 @@ def test_who_looks_for_a_message_again_and_again_waits_and_does_not_compute(
     assert found.processes[0].polls > 0
     assert trace.communicating(found.processes[0]) > trace.computing(found.processes[0])
     assert skeleton.build(found, target=1.0).segments
+
+
+def test_a_program_with_an_address_sanitizer_is_recorded(
+    traced: Traced, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "hard"
+    words = [need(MPICH, "gcc"), "-w", "-fsanitize=address", "-o", str(program), str(HERE / "hard.c"), "-lpthread"]
+    if subprocess.run(words, check=False, capture_output=True, timeout=240).returncode:
+        pytest.skip("this compiler has no address sanitizer")
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+    assert times(traced(MPICH, 1, str(program), "s"), 0) == {"Sendrecv": 200}
 
 
 def test_a_full_disk_leaves_no_half_of_a_file(cache: Path, tmp_path: Path) -> None:
