@@ -20,6 +20,9 @@ _MAX_DEPTH = 60
 MAX_ROUNDS = 1024
 #: Calls that say for each rank of their communicator how much.
 _COUNTED = re.compile(r"MPI_I?(gatherv|scatterv|allgatherv|alltoall[vw]|reduce_scatter)(_init)?", re.IGNORECASE)
+_NAME = re.compile(r"MPI_[A-Za-z0-9_]{1,80}")
+#: Letters of a name or a command line; the recording library writes as many.
+_MOST_TEXT = 4096
 #: Of loops in each other, and of any figure: sums of such numbers are still numbers.
 _MAX_TIMES, _MOST = 10**15, 1e15
 
@@ -37,11 +40,11 @@ def parse(document: Any) -> Trace:
     inter = frozenset(_known(name, "inter", comms) for name in _list(top.get("inter", []), "inter"))
     reader = _Reader(ranks, comms, inter)
     return Trace(
-        program=str(top.get("program", "")),
+        program=_text(top.get("program", "")),
         ranks=ranks,
-        mpi=str(top.get("mpi", "")),
+        mpi=_text(top.get("mpi", "")),
         wall=_number(top.get("wall", 0.0), "wall"),
-        hosts=tuple(str(host) for host in _list(top.get("hosts", []), "hosts")),
+        hosts=tuple(_text(host) for host in _list(top.get("hosts", []), "hosts")),
         comms=comms,
         inter=inter,
         processes=tuple(reader.process(raw, rank) for rank, raw in enumerate(processes)),
@@ -78,7 +81,7 @@ class _Reader:
             ),
             children=_number(entry.get("children", 0.0), f"{where}.children"),
             touched=_touched(entry.get("touched", {}), f"{where}.touched"),
-            gpu=str(entry.get("gpu", "")),
+            gpu=_text(entry.get("gpu", "")),
         )
 
     def body(self, raw: Any, where: str, depth: int, times: int = 1, kept: int = 0) -> tuple[Node, ...]:
@@ -99,7 +102,7 @@ class _Reader:
             kept = kept if depth else len(rounds)
             return Loop(count, self.body(entry.get("body"), f"{where}.body", depth + 1, times * count, kept), rounds)
         name = entry.get("call")
-        if not isinstance(name, str) or not name.startswith("MPI_") or name == "MPI_":
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InputError(f"{where}.call", name, "the name of an MPI function, or a loop")
         return self.call(name, entry, where, kept)
 
@@ -247,6 +250,11 @@ def _inside(raw: Any, where: str) -> Inside:
     entry = _object(raw, where)
     times = _whole(entry.get("n", 0), f"{where}.n", 0, MAX_LOOP)
     return Inside(times, _number(entry.get("mean", 0.0), f"{where}.mean"))
+
+
+def _text(value: Any) -> str:
+    """As it can be kept and shown: a database takes no null character."""
+    return "".join(letter if letter.isprintable() else " " for letter in str(value)[:_MOST_TEXT])
 
 
 def _slots(raw: Any, where: str) -> tuple[int, ...]:

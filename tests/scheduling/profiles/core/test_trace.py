@@ -200,6 +200,16 @@ def test_a_file_that_something_else_wrote_is_refused_in_a_sentence(damage: dict[
         trace.merge([file(0, [], [[0, 1]]), {**file(1, [], [[0, 1]]), **damage}])
 
 
+def test_what_is_written_of_a_program_can_be_kept_and_shown() -> None:
+    first = {**file(0, [], [[0, 1]]), "program": "a\0b\n" + "c" * 9999, "host": "\x1b[2Jn0", "gpu": "\0"}
+    found = trace.merge([first, file(1, [], [[0, 1]])])
+    assert (found.program[:5], len(found.program)) == ("a b c", 4096)
+    assert (found.hosts[0], found.processes[0].gpu) == (" [2Jn0", " ")
+    for name in ("MPI_", "MPI_a\0", "MPI_" + "a" * 99, "printf"):
+        with pytest.raises(InputError, match="the name of an MPI function"):
+            trace.merge([file(0, [{"call": name, "comm": 0}], [[0, 1]]), file(1, [], [[0, 1]])])
+
+
 def test_files_of_two_runs_are_told_apart() -> None:
     with pytest.raises(InputError, match="files of runs with 2 and 3 ranks"):
         trace.merge([file(0, [], [[0, 1]]), {**file(1, [], [[0, 1]]), "ranks": 3}])
