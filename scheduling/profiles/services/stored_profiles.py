@@ -16,7 +16,7 @@ from django.db import transaction
 from gridportal.base import run_directory, run_files
 from gridportal.base.errors import InputError
 from gridportal.base.reasons import Code, Reason
-from gridportal.base.run_directory import Fault, RunFileError
+from gridportal.base.run_directory import RunFileError
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.parameters import Value
 from scheduling.jobs.core.patterns import Pattern
@@ -188,13 +188,15 @@ def choices(application: Application) -> list[int]:
 
 
 def _files(directory: Path, ranks: int) -> Iterator[Any]:
-    """What the ranks wrote, as far as it is there. Raises RunFileError for more than _MAX_TRACE bytes in all."""
+    """What the ranks wrote, as far as it is there. Raises RunFileError, InputError for more than is read."""
     left = _MAX_TRACE
     for rank in range(ranks):
         name = f"{run_files.TRACE}/{run_files.TRACE_RANK.format(rank=rank)}"
-        left -= run_directory.read_part(directory, name, 0, 0).size
-        if left < 0:
-            raise RunFileError(run_files.TRACE, Fault.TOO_LARGE, _MAX_TRACE)
+        size = run_directory.read_part(directory, name, 0, 0).size
+        left -= size
+        if left < 0 or size > _MAX_RANK_FILE:
+            most = f"at most {_MAX_TRACE >> 20} MiB of all ranks and {_MAX_RANK_FILE >> 20} MiB of one"
+            raise InputError("trace", "too large", f"{most}: record a run with fewer ranks, or fewer different calls")
         if (document := run_directory.read_json(directory, name, _MAX_RANK_FILE)) is not None:
             yield document
 

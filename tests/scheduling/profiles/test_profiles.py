@@ -187,6 +187,18 @@ def test_a_damaged_trace_leaves_the_job_alone(application, make_job, people, tmp
     assert not Profile.objects.exists()
 
 
+@pytest.mark.parametrize("bound", ["_MAX_TRACE", "_MAX_RANK_FILE"])
+def test_a_trace_that_is_too_large_is_told_with_what_to_do(make_job, people, tmp_path, monkeypatch, bound):
+    run = make_job(people["user"], "running", trace=True).runs.get()
+    run.run_dir, run.script = str(tmp_path), "GRIDPORTAL_TRACE_DIR=trace"
+    for rank in range(run.job.ranks):
+        ranks_file(tmp_path / "trace", rank, run.job.ranks)
+    monkeypatch.setattr(stored_profiles, bound, 100)
+    stored_profiles.keep_trace_of(run)
+    assert run.trace_reason.code is Code.TRACE_UNREADABLE
+    assert "record a run with fewer ranks" in message(run.trace_reason)
+
+
 def ranks_file(folder: Path, rank: int, ranks: int) -> None:
     folder.mkdir(exist_ok=True)
     comms = [{"k": 0, "inter": False, "window": False, "members": list(range(ranks))}]
