@@ -126,6 +126,7 @@ class Code(StrEnum):
     OUTPUT_SAYS_FAILURE = "output_says_failure", "pattern", "line"
     OUTPUT_LACKS_SUCCESS = "output_lacks_success", "pattern", "log", "wrote"
     OUTPUT_TOO_SLOW = "output_too_slow", "pattern", "seconds"
+    ABORTED = "aborted", "line"
     NO_PROGRAM = "no_program", "program", "error", "nodes"
     ENDED = "ended", "exit_code", "verified", "why", "fault", "log", "wrote"
     FORGOTTEN_THERE = "forgotten_there", "fault"

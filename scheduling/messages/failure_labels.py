@@ -14,6 +14,7 @@ _LABELS: Mapping[Code, str] = {
     Code.OUTPUT_SAYS_FAILURE: "output reports failure",
     Code.OUTPUT_LACKS_SUCCESS: "output lacks success",
     Code.OUTPUT_TOO_SLOW: "output check too slow",
+    Code.ABORTED: "MPI_Abort called",
     Code.OUT_OF_MEMORY: "out of memory",
     Code.TIMED_OUT: "time limit reached",
     Code.OVER_TIME_LIMIT: "time limit reached",

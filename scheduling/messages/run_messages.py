@@ -140,6 +140,16 @@ def _(pattern: str, seconds: float) -> str:
     )
 
 
+@says(Code.ABORTED)
+def _(line: str) -> str:
+    return f"A rank called MPI_Abort, so the program has failed, although its exit code is 0.{LOG_SAYS}{line}"
+
+
+@says(Code.ABORTED, briefly=True)
+def _() -> str:
+    return "A rank called MPI_Abort, so the program has failed, although its exit code is 0."
+
+
 @says(Code.NO_PROGRAM)
 def _(program: str, error: str, nodes: Sequence[str]) -> str:
     where = f" on {listed(nodes)}" if nodes else ""

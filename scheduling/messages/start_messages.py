@@ -14,6 +14,7 @@ _NO_OPEN_MPI = (
     "Where it ran, no mpirun on the search path is Open MPI's: load the module that brings it, or give it in full as "
     "the application's launcher."
 )
+_WRAPPED = "Let its launcher start the ranks once, by the mpirun or mpiexec of the MPI that the program was built with."
 _BATCH = "Let the application's launcher start the program itself, or bring it as a batch script, which runs once."
 
 
@@ -21,6 +22,8 @@ _BATCH = "Let the application's launcher start the program itself, or bring it a
 def _(ranks: int, mpi: str, launcher: str) -> str:
     linked = f"It is linked with {mpi}, and {launcher} started it" if mpi else f"{launcher} started it".capitalize()
     remedy = _NO_OPEN_MPI if mpi.startswith("Open MPI") and launcher == "MPICH's mpirun" else _REMEDY
+    if launcher == "its launcher":  # a script, or words for a shell
+        remedy = _WRAPPED
     return f"{linked}: each of the {ranks} processes believed to be alone (rank 0 of 1). {remedy}"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.core.error_lines import error_lines
-from scheduling.jobs.core.launcher_lines import fault_line, killed_lines, program_lines
+from scheduling.jobs.core.launcher_lines import abort_line, fault_line, killed_lines, program_lines, signal_line
 
 _SHOWN_LINES = 3
 #: Of a log's end, in which the first error is sought: so many lines and bytes.
@@ -78,20 +78,22 @@ def ended(exit_code: int | None, verified: bool | None, why: Reason, lines: Sequ
     if absent := not_started(lines):
         return absent
     end = {"exit_code": exit_code, "verified": verified, "why": why, "fault": fault}
-    return Reason.of(Code.ENDED, **end, log=shown_lines(lines), wrote=bool(lines))
+    return Reason.of(Code.ENDED, **end, log=shown_lines(lines, stopped=bool(why)), wrote=bool(lines))
 
 
-def shown_lines(lines: Sequence[str]) -> list[str]:
-    """The lines that a reason quotes: the first error, else the signal that a launcher names, else the last ones.
-    Of a process that was killed the launcher's lines alone tell anything."""
+def shown_lines(lines: Sequence[str], *, stopped: bool = False) -> list[str]:
+    """The lines that a reason quotes: the first error, else the call of MPI_Abort or the signal that ended it, else the
+    last ones. Of a process that was killed the launcher's lines alone tell anything. `stopped`: its backend says
+    why it ended, so that a signal tells nothing."""
     written = program_lines(lines)
     if errors := error_lines(written, _SHOWN_LINES):
         return errors
-    if killed := killed_lines(lines):
+    aborted = abort_line(lines)
+    if not aborted and (killed := killed_lines(lines)):
         return killed
     last = list(dict.fromkeys(line.strip() for line in written))
-    fault = fault_line(lines)
-    return [*last[1 - _SHOWN_LINES :], fault] if fault else last[-_SHOWN_LINES:]
+    end = aborted or fault_line(lines) or ("" if stopped else signal_line(lines))
+    return [*last[1 - _SHOWN_LINES :], end] if end else last[-_SHOWN_LINES:]
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:

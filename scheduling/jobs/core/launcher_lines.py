@@ -66,6 +66,20 @@ _FAULTS = re.compile(
     rf"|srun: error: .*: tasks? .*: {_FAULT.replace('<fault>', '<task>')})"
 )
 
+#: A rank that ended all others, with the code that it gave.
+_ABORT = re.compile(
+    r"(?:Abort\(-?\d+\) on node \d+ \(rank \d+ in comm \d+\): )?"
+    r"application called MPI_Abort\([^()\n]*, (?P<mpich>-?\d{1,12})\) - process \d+"
+    r"|MPI_ABORT was invoked on rank \d+ in communicator [^\n]*\n(?:Proc: [^\n]*\n)?"
+    r"(?:with errorcode|Errorcode:) (?P<openmpi>-?\d{1,12})"
+)
+#: A signal of which nobody knows whether the program had it of itself or of somebody who stopped it.
+_SIGNALS = re.compile(
+    r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (?P<signal>(?!Killed)[A-Z][\w ]*\(signal \d+\))"
+    r"|(?P<line>\S+ noticed that process rank .* exited on signal \d+ \(.*)"
+)
+_CODES = 256  # of an exit code a system keeps so many values
+
 _KILLED = re.compile(
     r"^=\s+(BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES)\n=\s+(PID \d+ RUNNING AT \S+)$"
     r"(?s:.*?)^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (Killed \(signal 9\))",
@@ -98,6 +112,33 @@ def fault_line(lines: Sequence[str]) -> str:
         if match := _FAULTS.match(line.strip()):
             name = match.lastgroup or "fault"
             return line.strip()[match.start(name) :] if name == "fault" else line.strip()
+    return ""
+
+
+def signal_line(lines: Sequence[str]) -> str:
+    """The first line in which a launcher names another signal that ended a rank; empty for none.
+
+    >>> signal_line(["YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Terminated (signal 15)"])
+    'Terminated (signal 15)'
+    """
+    for line in lines:
+        if match := _SIGNALS.match(line.strip()):
+            return match["signal"] or match["line"]
+    return ""
+
+
+def abort_line(lines: Sequence[str], *, unseen: bool = False) -> str:
+    """What an MPI says of the first rank that called MPI_Abort; empty for none. `unseen`: only of one whose code makes
+    an exit code of 0, as if all were well.
+
+    >>> abort_line(["MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD", "with errorcode 3."])
+    'MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 3'
+    >>> abort_line(["application called MPI_Abort(MPI_COMM_WORLD, 3) - process 1"], unseen=True)
+    ''
+    """
+    for match in _ABORT.finditer("\n".join(line.strip() for line in lines)):
+        if not unseen or int(match["mpich"] or match["openmpi"]) % _CODES == 0:
+            return " ".join(match[0].split())
     return ""
 
 

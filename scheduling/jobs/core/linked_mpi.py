@@ -92,6 +92,16 @@ def launcher_name(launcher: Sequence[str]) -> str:
     return next((name for name in names if name.startswith((*STARTERS, "srun"))), "")
 
 
+def starts_ranks(launcher: Sequence[str]) -> bool:
+    """Whether these words start the ranks, by whatever they begin with; not where they only set variables, for a
+    batch script that runs once.
+
+    >>> starts_ranks(("sh", "-c", "run it", "sh")), starts_ranks(("env", "SLURM_NTASKS=2")), starts_ranks(())
+    (True, False, False)
+    """
+    return any("=" not in word and PurePath(word).name != "env" for word in launcher)
+
+
 def started_inside(content: bytes) -> str:
     """What a shell script starts ranks with by itself; empty for none.
 

@@ -48,7 +48,8 @@ class World:
 def verdict(worlds: Sequence[World], ranks: int, launcher: Sequence[str]) -> Reason:
     """What is odd about how `ranks` processes were started; NOTHING unless each began a world of its own, or none.
 
-    `worlds`: the first one of each process that was rank 0. Ranks of one world leave one.
+    `worlds`: the first one of each process that was rank 0. Ranks of one world leave one. More processes than the job
+    has ranks may have been started: where all of them were alone, that is certain too.
 
     >>> verdict([World(1, "openmpi", "MPICH 4.0.2")] * 4, 4, ("mpirun",)).facts
     {'ranks': 4, 'mpi': 'MPICH 4.0.2', 'launcher': "Open MPI's mpirun"}
@@ -57,15 +58,16 @@ def verdict(worlds: Sequence[World], ranks: int, launcher: Sequence[str]) -> Rea
     >>> verdict([World(0, "other", "")] * 4, 4, ("srun",)).code.value
     'start_no_mpi'
     """
-    if ranks < 2 or len(worlds) != ranks:
+    count = len(worlds)
+    if ranks < 2 or count < ranks:
         return NOTHING
     sizes = {world.size for world in worlds}
     if sizes == {0}:
-        return Reason.of(Code.START_NO_MPI, ranks=ranks)
+        return Reason.of(Code.START_NO_MPI, ranks=count)
     if sizes == {1}:
         by = launcher_text(launcher, _seen_launcher(worlds[0], launcher))
-        return Reason.of(Code.START_SINGLETONS, ranks=ranks, mpi=worlds[0].mpi, launcher=by)
-    if not sizes & {0, 1}:  # their variables are those of what they called themselves
+        return Reason.of(Code.START_SINGLETONS, ranks=count, mpi=worlds[0].mpi, launcher=by)
+    if count == ranks and not sizes & {0, 1}:  # their variables are those of what they called themselves
         return Reason.of(Code.START_COPIES, ranks=ranks, found=max(sizes), launcher=launcher_text(launcher))
     return NOTHING
 

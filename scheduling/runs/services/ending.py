@@ -16,6 +16,7 @@ from gridportal.base.run_directory import ExitRecord, Fault, RunFileError
 from gridportal.slurm.translation import out_of_memory
 from monitoring.clusters.selectors import configured
 from scheduling.jobs.core import last_messages as last_words
+from scheduling.jobs.core.launcher_lines import abort_line
 from scheduling.jobs.core.states import JobState
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
@@ -107,6 +108,8 @@ def _verdict(
             return RunState.FAILED, Reason.of(Code.UNREADABLE, fault=str(failure))
         if check.reason:
             return RunState.FAILED, check.reason
+        if aborted := abort_line(log_end(run), unseen=True):
+            return RunState.FAILED, Reason.of(Code.ABORTED, line=aborted)
         return RunState.SUCCEEDED, Reason.of(Code.VERIFIED) if run.verified or check.verified else NOTHING
     return RunState.FAILED, _why(run, status, code, failure, check)
 

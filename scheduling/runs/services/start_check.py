@@ -16,7 +16,7 @@ from gridportal.base.errors import GridPortalError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import RunFileError
 from scheduling.jobs.core import launcher
-from scheduling.jobs.core.linked_mpi import launcher_name, linked_mpi, started_inside
+from scheduling.jobs.core.linked_mpi import launcher_name, linked_mpi, started_inside, starts_ranks
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.adapters import recorder, world_library
@@ -40,7 +40,7 @@ def noting_prefix(job: Job | JobSpec, cluster: Cluster, argv: Sequence[str], dir
     `argv`: the launcher's. On a cluster of others a library is loaded only until a run of the program, as it is now,
     was in order: no program is to meet it for ever.
     """
-    if job.rank_request.total < 2 or not launcher_name(argv) or _is_ours(job.application):
+    if job.rank_request.total < 2 or not starts_ranks(argv) or _is_ours(job.application):
         return ()
     emulated = (cluster.traits.one_machine and cluster.traits.has_network) or cluster.probe == "grid"
     if not emulated and _was_in_order(job.application, job.cluster):
@@ -71,7 +71,7 @@ def start_reason(run: Run, argv: Sequence[str]) -> Reason:
     ranks = run.job.ranks
     if ranks < 2 or run.job.trace:  # of a recorded one its trace says it
         return NOTHING
-    worlds = list(_worlds(Path(run.run_dir), ranks))
+    worlds = list(_worlds(Path(run.run_dir)))
     if certain := started_worlds.verdict(worlds, ranks, argv):
         return certain
     if any(world.size >= ranks for world in worlds):
@@ -109,11 +109,10 @@ def _told_by_file(application: Application, ranks: int, argv: Sequence[str]) -> 
     return inside or started_worlds.hint(linked_mpi(content), ranks, argv)
 
 
-def _worlds(directory: Path, ranks: int) -> Iterator[World]:
-    """What processes noted; of more than there are ranks nothing is said."""
-    names = _notes(directory)
+def _worlds(directory: Path) -> Iterator[World]:
+    """What processes noted."""
     try:
-        for name in names if len(names) <= ranks else ():
+        for name in _notes(directory):
             part = run_directory.read_part(directory, f"{run_files.WORLDS}/{name}", 0, _MOST_NOTE)
             if world := World.read(part.data.decode(errors="replace").strip()):
                 yield world

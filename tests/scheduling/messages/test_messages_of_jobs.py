@@ -109,7 +109,13 @@ def test_what_the_launcher_always_says_is_no_reason() -> None:
     assert said == "It ran over its time limit of 4 s and was stopped. The last line of its log: step 41"
     said = _ended(143, None, Reason.of(Code.OVER_TIME_LIMIT, limit=4), ["step   residual", *MPICH[1:]])
     assert said == "It ran over its time limit of 4 s and was stopped.", "a head of a table tells nothing"
-    assert _ended(9, None, NOTHING, MPICH[1:]).endswith("It wrote nothing itself.")
+    said = _ended(143, None, Reason.of(Code.OVER_TIME_LIMIT, limit=4), MPICH[1:])
+    assert said.endswith("It wrote nothing itself.")
+
+
+def test_a_signal_that_ended_a_rank_is_quoted_where_nobody_stopped_the_job() -> None:
+    said = _ended(143, None, NOTHING, MPICH)
+    assert said.endswith("Its log says: step 41 / Terminated (signal 15)")
 
 
 def test_a_reason_of_the_backend_starts_with_a_capital() -> None:

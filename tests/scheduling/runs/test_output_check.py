@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gridportal.base.reasons import Code
+from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.output_search import OutputTooSlowError
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.registering import register_application
@@ -160,6 +160,16 @@ def test_a_pattern_for_failure_alone_verifies_nothing(ended: Callable[..., Run])
 def test_an_application_without_patterns_is_judged_by_its_exit_code(ended: Callable[..., Run]) -> None:
     run = ended("ERROR: nothing of the sort\n", patterns={})
     assert (run.state, run.verified, run.result) == ("succeeded", None, {})
+
+
+def test_a_call_of_mpi_abort_that_no_exit_code_tells_fails_the_run(ended: Callable[..., Run]) -> None:
+    called = "Abort({0}) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, {0}) - process 1"
+    run = ended(f"step 1\n{called.format(0)}\n", patterns={})
+    assert (run.state, run.job.state, run.exit_code) == ("failed", "failed", 0)
+    assert run.reason == Reason.of(Code.ABORTED, line=called.format(0))
+    assert message(run.job.reason).endswith(f"although its exit code is 0. Its log says: {called.format(0)}")
+    assert "Its log says" not in brief(run.job.reason)
+    assert ended(f"{called.format(7)}\nthe script goes on\n", patterns={}).state == "succeeded"
 
 
 def test_a_link_in_place_of_the_log_is_not_followed(

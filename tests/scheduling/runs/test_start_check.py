@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
+from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.launcher import LAUNCHER, OPEN_MPI_LAUNCHER
 from scheduling.messages import message
 from scheduling.runs.core.run_states import RunState
@@ -59,12 +60,37 @@ def test_four_that_were_alone_are_told_on_the_page_and_in_rest(run, client_as):
         ["0 other "] * 3 + ["4 pmi x"],
         ["0 other "] * 3,
         ["0 other "] * 3 + ["1 pmi x"],
-        ["1 pmi x"] * 9,
+        ["1 pmi x"] * 8 + ["2 pmi x"],
+        ["2 pmi x"] * 9,
     ],
 )
 def test_one_world_or_less_than_certainty_is_no_matter(run, lines):
     note(run, *lines)
     assert start_check.start_reason(run, LAUNCHER) == NOTHING
+
+
+LOOP = ("sh", "-c", 'for i in 1 2 3 4 5 6 7 8 9; do "$@"; done', "sh")
+
+
+@pytest.mark.parametrize(("line", "code"), [("1 other x", Code.START_SINGLETONS), ("0 other ", Code.START_NO_MPI)])
+def test_more_copies_than_the_job_has_ranks_are_told_with_their_number(run, line, code):
+    note(run, *[line] * 9)
+    reason = start_check.start_reason(run, LOOP)
+    assert (reason.code, reason.facts["ranks"]) == (code, 9)
+    if code is Code.START_SINGLETONS:
+        assert message(reason).startswith("Its launcher started it: each of the 9 processes believed to be alone")
+        assert "Let its launcher start the ranks once" in message(reason)
+
+
+@pytest.mark.parametrize(
+    ("launcher", "notes"),
+    [(LOOP, True), (LAUNCHER, True), (("/opt/wrapper", "{ranks}"), True), (("env", "A=1"), False)],
+)
+def test_worlds_are_noted_whatever_starts_the_ranks_but_not_in_a_batch_script(run, launcher, notes):
+    Run.objects.update(state="failed")  # else it has been in order, and needs no library on some clusters
+    run.job.application.command = ["/opt/solver"]
+    words = start_check.noting_prefix(run.job, setting(run.job.cluster), launcher, run.run_dir)
+    assert any("GRIDPORTAL_WORLDS=" in word for word in words) == notes
 
 
 @pytest.mark.parametrize(("exit_code", "state", "told"), [(0, "succeeded", True), (1, "failed", False)])

@@ -16,6 +16,7 @@ from gridportal.base.reasons import NOTHING, Code
 from gridportal.slurm.translation import out_of_memory
 from scheduling.jobs.core.error_lines import error_lines
 from scheduling.jobs.core.last_messages import ended, not_started, shown_lines
+from scheduling.jobs.core.launcher_lines import abort_line
 from scheduling.messages import message
 
 FAILURES = Path(__file__).parent / "failures"
@@ -199,3 +200,46 @@ def test_the_last_lines_are_quoted_without_frames_and_none_twice() -> None:
         "mpirun.openmpi does not support recursive calls",
         "no",
     ]
+
+
+HYDRAS = "Abort(7) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 7) - process 1"
+OPEN_MPIS = [
+    "-" * 74,
+    "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD",
+    "with errorcode 7.",
+    "",
+    "NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.",
+    "-" * 74,
+]
+OPEN_MPI_5 = [*OPEN_MPIS[:2], "  Proc: [[1234,1],1]", "  Errorcode: 7", *OPEN_MPIS[3:]]
+
+
+@pytest.mark.parametrize(
+    ("lines", "quoted"),
+    [
+        ([HYDRAS], HYDRAS),
+        (["application called MPI_Abort(comm=0x84000002, 7) - process 1"], ""),
+        (OPEN_MPIS, "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 7"),
+        (OPEN_MPI_5, "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD Proc: [[1234,1],1] Errorcode: 7"),
+    ],
+)
+def test_of_a_program_that_says_nothing_itself_the_call_of_mpi_abort_is_quoted(lines: list[str], quoted: str) -> None:
+    assert shown_lines(["one", "two", "three", *lines]) == ["two", "three", quoted or lines[0]]
+    assert shown_lines(["ERROR: no mesh", *lines]) == ["ERROR: no mesh"]
+
+
+def test_the_call_of_mpi_abort_goes_before_the_ranks_that_were_killed_for_it() -> None:
+    assert shown_lines(["step 1", HYDRAS, *lines_of("mpich5-killed")[3:]]) == ["step 1", HYDRAS]
+
+
+@pytest.mark.parametrize(("code", "is_unseen"), [(0, True), (256, True), (7, False), (255, False), (-1, False)])
+def test_a_call_of_mpi_abort_is_unseen_where_its_code_makes_an_exit_code_of_0(code: int, *, is_unseen: bool) -> None:
+    for lines in ([HYDRAS.replace("7", str(code))], [line.replace("7", str(code)) for line in OPEN_MPIS]):
+        assert bool(abort_line(lines, unseen=True)) == is_unseen
+        assert abort_line(lines)
+
+
+def test_a_signal_of_a_rank_under_open_mpi_is_quoted_unless_its_backend_says_why() -> None:
+    line = "mpirun.openmpi noticed that process rank 1 with PID 0 on node n3 exited on signal 15 (Terminated)."
+    assert shown_lines(["step 1", "-" * 74, line, "-" * 74]) == ["step 1", line]
+    assert shown_lines(["step 1", "-" * 74, line, "-" * 74], stopped=True) == ["step 1"]
