@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
+from django.db.models import Model
 from django.http import Http404
 from rest_framework import status
 from rest_framework.exceptions import APIException, ErrorDetail, NotAuthenticated, NotFound, Throttled
@@ -80,6 +81,11 @@ def _reworded(error: Exception) -> Exception:
         message, seconds = str(error.detail).split(" Expected available")[0], math.ceil(wait)
         error.detail = ErrorDetail(f"{message} Try again in {seconds} second{'s'[: seconds != 1]}.", _code(error))
     return error
+
+
+def no_such(model: type[Model]) -> NotFound:
+    """What is raised for a row that is not there, and in the same words for one that somebody may not see."""
+    return NotFound(f"There is no such {_in_words(model.__name__)}, or you may not see it.")
 
 
 def _in_words(model: str) -> str:

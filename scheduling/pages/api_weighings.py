@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import IsAuthenticated
@@ -16,16 +15,25 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
+from gridportal.web.api import no_such
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.rescheduling import decision_messages
+from scheduling.rescheduling.core.weighing_stage import WeighingStage
 from scheduling.rescheduling.request_models import WeighingRequest
 from scheduling.rescheduling.services import weighing_requests
 
+#: The stage of one that has its decision.
+_WEIGHED = "weighed"
+
 
 class WeighingSerializer(serializers.ModelSerializer[WeighingRequest]):
-    """A weighing that somebody asked for: `done` of `total` steps of `stage`; `decision` once it has ended."""
+    """A weighing that somebody asked for: `done` of `total` steps of `stage`; once it has ended the stage is `weighed`,
+    all are done, and `decision` is there. One that failed stays at its stage."""
+
+    stage = serializers.SerializerMethodField()
+    done = serializers.SerializerMethodField()
 
     address = serializers.SerializerMethodField(help_text="Where to ask how far it is.")
     asked_by = serializers.CharField(source="asked_by.username", default=None, allow_null=True)
@@ -45,6 +53,15 @@ class WeighingSerializer(serializers.ModelSerializer[WeighingRequest]):
             *("ended_at", "decision", "problem", "problem_code", "problem_facts"),
         )
         read_only_fields = fields
+
+    @extend_schema_field(serializers.ChoiceField(choices=[*(each.value for each in WeighingStage), _WEIGHED]))
+    def get_stage(self, row: WeighingRequest) -> str:
+        """What is done now."""
+        return _WEIGHED if row.is_weighed else str(row.stage)
+
+    def get_done(self, row: WeighingRequest) -> int:
+        """How many steps of the stage are done."""
+        return row.total if row.is_weighed else row.done
 
     def get_address(self, row: WeighingRequest) -> str:
         """Of the REST API."""
@@ -75,7 +92,7 @@ class ProposeMove(APIView):
         request is open for the job, that one. 409: a move of it is proposed or under way."""
         user, job = caller(request), get_object_or_404(Job.objects.select_related("application", "owner"), pk=pk)
         if not user.has_perm("scheduling.view_job", job):
-            raise Http404(f"There is no job {pk}.")
+            raise no_such(Job)
         if not user.has_perm("scheduling.propose_move", job):
             raise PermissionDenied("Only the owner of a job and operators may propose to move it.")
         asked = weighing_requests.ask(user, job)
@@ -95,5 +112,5 @@ class Weighing(APIView):
         asked = get_object_or_404(WeighingRequest.objects.select_related("job__owner", "asked_by"), pk=pk)
         user = caller(request)
         if not (user.has_perm("scheduling.view_moves") or user.has_perm("scheduling.view_job", asked.job)):
-            raise Http404(f"There is no weighing {pk}.")
+            raise no_such(WeighingRequest)
         return Response(WeighingSerializer(asked).data)

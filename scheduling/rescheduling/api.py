@@ -58,13 +58,25 @@ class DecisionSerializer(serializers.ModelSerializer[MoveDecision]):
     )
     reason_facts = serializers.SerializerMethodField(help_text="What that code is about.")
     missed = serializers.SerializerMethodField()
+    asked_by = serializers.CharField(
+        source="person_asking",
+        read_only=True,
+        allow_null=True,
+        help_text="Who had it weighed: such a move is proposed whatever its figures say. Null: the portal itself.",
+    )
+    pays = serializers.BooleanField(
+        read_only=True,
+        allow_null=True,
+        help_text="Whether the gain is above the threshold; null: nobody can predict it. False beside the verdict "
+        "move: it is proposed only because `asked_by` asked.",
+    )
 
     class Meta:
         model = MoveDecision
         fields: tuple[str, ...] = (
-            *("id", "job", "cluster", "run_number", "mode", "policy", "state", "state_since", "verdict"),
+            *("id", "job", "cluster", "run_number", "mode", "asked_by", "policy", "state", "state_since", "verdict"),
             *("verdict_until", "nodes_now", "nodes", "complete", "ret_current", "ret_new", "cost", "cost_kind"),
-            *("costs", "gain", "threshold", "average", "measured_at", "created_at", "expires_at", "by", "why"),
+            *("costs", "gain", "threshold", "pays", "average", "measured_at", "created_at", "expires_at", "by", "why"),
             *("reason", "reason_code", "reason_facts", "groups", "continuation", "outcome", "missed", "finding"),
         )
         read_only_fields = fields
@@ -196,7 +208,9 @@ class OverrideSerializer(WordedSerializer):
         help_text="Empty: the portal chooses them for the number of ranks.",
     )
     ranks = serializers.IntegerField(min_value=1, max_value=100_000, required=False, allow_null=True, default=None)
-    reason = serializers.CharField(max_length=500)
+    reason = serializers.CharField(
+        max_length=500, required=False, allow_blank=True, default="", help_text="Needed, with 3 letters at least."
+    )
 
 
 class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[MoveDecision]):
@@ -233,29 +247,39 @@ class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     def approve(self, request: Request, pk: str) -> Response:
         """Let the job move as proposed."""
-        reason = valid_data(ReasonSerializer(data=request.data))["reason"]
-        return self._decide("approve", lambda row: deciding.approve(caller(request), row, reason))
+        user = caller(request)
+        return self._decide(
+            "approve", ReasonSerializer, lambda row, asked: deciding.approve(user, row, asked["reason"])
+        )
 
     @extend_schema(request=ReasonSerializer, responses=DecisionDetailSerializer)
     @action(detail=True, methods=["post"])
     def refuse(self, request: Request, pk: str) -> Response:
         """Let it stay; a reason is needed."""
-        reason = valid_data(ReasonSerializer(data=request.data))["reason"]
-        return self._decide("refuse", lambda row: deciding.refuse(caller(request), row, reason))
+        user = caller(request)
+        return self._decide("refuse", ReasonSerializer, lambda row, asked: deciding.refuse(user, row, asked["reason"]))
 
     @extend_schema(request=OverrideSerializer, responses=DecisionDetailSerializer)
     @action(detail=True, methods=["post"])
     def override(self, request: Request, pk: str) -> Response:
         """Let it move to other nodes, or to another number of them; a reason is needed."""
-        asked = valid_data(OverrideSerializer(data=request.data))
-        user, nodes, why, ranks = caller(request), asked["nodes"], asked["reason"], asked["ranks"]
-        return self._decide("override", lambda row: deciding.override(user, row, nodes, why, ranks))
+        user = caller(request)
 
-    def _decide(self, verb: str, act: Callable[[MoveDecision], MoveDecision]) -> Response:
+        def override(row: MoveDecision, asked: dict[str, Any]) -> MoveDecision:
+            return deciding.override(user, row, asked["nodes"], asked["reason"], asked["ranks"])
+
+        return self._decide("override", OverrideSerializer, override)
+
+    def _decide(
+        self,
+        verb: str,
+        serializer: type[WordedSerializer],
+        act: Callable[[MoveDecision, dict[str, Any]], MoveDecision],
+    ) -> Response:
         row = self.get_object()
         if not self.request.user.has_perm(f"scheduling.{verb}_move"):
             raise PermissionDenied(decision_messages.refusal(verb))
-        return self._detail(act(row))
+        return self._detail(act(row, valid_data(serializer(data=self.request.data))))
 
     def _detail(self, row: MoveDecision) -> Response:
         return Response(DecisionDetailSerializer(row).data)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -15,7 +15,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api import no_such
+from gridportal.web.api_errors import WordedSerializer, valid_data
 from gridportal.web.api_permissions import may
 from gridportal.web.long_answers import long_answer
 from scheduling.jobs.models import Job
@@ -67,7 +68,8 @@ class SimulatedMoveSerializer(DecisionSerializer):
     class Meta(DecisionSerializer.Meta):
         fields = (
             *("job", "cluster", "run_number", "mode", "verdict", "verdict_until", "nodes_now", "nodes", "complete"),
-            *("ret_current", "ret_new", "cost", "cost_kind", "costs", "gain", "threshold", "measured_at", "finding"),
+            *("ret_current", "ret_new", "cost", "cost_kind", "costs", "gain", "threshold", "pays", "measured_at"),
+            "finding",
         )
         read_only_fields = fields
 
@@ -117,13 +119,13 @@ class JobPolicy(APIView):
     def patch(self, request: Request, pk: int) -> Response:
         """Change what is named. The owner may opt out and in; operators also give it a mode of its own."""
         user, job = caller(request), _visible(request, pk)
-        asked = JobPolicyChangeSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
         if not user.has_perm("scheduling.opt_out_of_moves", job):
             raise PermissionDenied("Only the owner of a job and operators may say how it is moved.")
-        if "policy" in asked.validated_data and not user.has_perm("scheduling.change_job_moves", job):
+        named = request.data if isinstance(request.data, Mapping) else {}
+        if "policy" in named and not user.has_perm("scheduling.change_job_moves", job):
             raise PermissionDenied("Only operators may give a job a mode of its own.")
-        return Response(JobPolicySerializer(policies.change_job_policy(user, job, **asked.validated_data)).data)
+        asked = valid_data(JobPolicyChangeSerializer(data=request.data))
+        return Response(JobPolicySerializer(policies.change_job_policy(user, job, **asked)).data)
 
 
 class DryRun(APIView):
@@ -143,5 +145,5 @@ def _visible(request: Request, pk: int) -> Job:
     job = get_object_or_404(Job.objects.select_related("application", "owner"), pk=pk)
     user: Any = request.user
     if not user.has_perm("scheduling.view_job", job):
-        raise Http404(f"There is no job {pk}.")
+        raise no_such(Job)
     return job

@@ -154,6 +154,17 @@ class MoveDecision(models.Model):
         return first.actor if first else "portal"
 
     @property
+    def pays(self) -> bool | None:
+        """Whether its gain is above the threshold; None where nobody can predict it."""
+        return None if self.gain is None else self.gain > self.threshold
+
+    @property
+    def person_asking(self) -> str | None:
+        """The person who had it weighed; None where the portal did by itself, or the person is no more."""
+        asked_by = self.asked_by if self.mode == MoveMode.OPERATOR else ""
+        return asked_by if asked_by not in ("", "portal") else None
+
+    @property
     def overridden_at(self) -> datetime | None:
         """When a person took other nodes: the figures of going there are of that moment."""
         events = self.events.all() if self.pk else ()

@@ -52,3 +52,8 @@ class WeighingRequest(models.Model):
     def is_open(self) -> bool:
         """Whether it has no answer yet."""
         return self.ended_at is None
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether all its steps are done; not where a stage failed, at which it stays."""
+        return not self.is_open and not self.problem

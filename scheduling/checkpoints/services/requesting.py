@@ -105,12 +105,17 @@ def check_target(job: Job, run: Run, nodes: Sequence[str] | None, ranks: int | N
 def problem(job: Job) -> str:
     """Why it cannot be stopped and go on now, as a sentence; empty when it can."""
     try:
-        movable(job)
+        check_movable(job)
     except (InputError, ConflictError) as error:
         return str(error)
-    if job.state == JobState.FAILED and restart_point(job) is None:
-        return str(_nothing_left(job))
     return ""
+
+
+def check_movable(job: Job) -> None:
+    """Raises InputError or ConflictError where it cannot be stopped and go on now."""
+    movable(job)
+    if job.state == JobState.FAILED and restart_point(job) is None:
+        raise _nothing_left(job)
 
 
 def open_continuation(job: Job) -> Continuation | None:

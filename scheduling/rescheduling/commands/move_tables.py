@@ -32,7 +32,7 @@ _LISTS = {
 }
 _SIMULATED = (
     *("run_number", "mode", "verdict", "nodes_now", "nodes", "complete", "ret_current", "ret_new", "cost", "cost_kind"),
-    *("costs", "gain", "threshold"),
+    *("costs", "gain", "threshold", "pays"),
 )
 _RULES = (
     *("policy", "cost_kind", "cost_scale", "threshold", "learns_threshold", "changes_ranks"),
@@ -77,6 +77,7 @@ def document(row: MoveDecision) -> dict[str, Any]:
     return {
         "id": row.pk,
         "state": row.state,
+        "asked_by": row.person_asking,
         **simulated(row),
         "by": row.by,
         "why": row.why,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -16,7 +17,7 @@ from django.utils import timezone
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.dates import utc_text
-from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.errors import ConflictError, InputError, SeveralInputsError
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
@@ -58,10 +59,24 @@ def override(
     Without nodes the portal chooses them for that number of ranks. All is checked before anything is stopped: raises
     InputError for nodes or a number that cannot be and without a reason; ConflictError.
     """
-    text = _text(why)
     _check_open(decision)
+    text = _checked(decision, nodes, ranks, why)
     figures = named_nodes.figures_there(decision, nodes, ranks)
     return _decide(actor, decision, DecisionState.OVERRIDDEN, text, **figures)
+
+
+def _checked(decision: MoveDecision, nodes: Sequence[str], ranks: int | None, why: str) -> str:
+    """The reason. Raises SeveralInputsError with all that is wrong of it and of where to, as far as nothing is measured
+    for that."""
+    errors = []
+    for check in (partial(named_nodes.check_target, decision, nodes, ranks), partial(_text, why)):
+        try:
+            check()
+        except InputError as error:
+            errors.append(error)
+    if errors:
+        raise SeveralInputsError(errors)
+    return _text(why)
 
 
 def check_undecided(job: Job) -> None:

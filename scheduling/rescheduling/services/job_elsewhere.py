@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.errors import Described, GridPortalError, InputError
 from monitoring.clusters import selectors as clusters
 from scheduling.checkpoints.services.reserving import NodeChoice, PlannedMove, choose_elsewhere
 from scheduling.contracts.core.outlook import Outlook, remaining_elsewhere
@@ -63,7 +63,7 @@ def running(job: Job) -> Run:
     """The run that would be stopped. Raises InputError where none runs."""
     run = job.runs.filter(state=RunState.RUNNING).select_related("job__application", "placement").first()
     if run is None:
-        raise InputError("job", f"{job.pk}, {job.state}", "one whose program runs")
+        raise InputError("job", Described(f"{job.pk}, which is {job.state}"), "one whose program runs")
     return run
 
 

@@ -34,6 +34,12 @@ def check_named(nodes: Sequence[str], ranks: int | None) -> None:
         raise InputError("nodes", "", "names of nodes, or another number of ranks")
 
 
+def check_target(decision: MoveDecision, nodes: Sequence[str], ranks: int | None) -> None:
+    """Raises InputError where the job cannot go, as far as is known without measuring."""
+    check_named(nodes, ranks)
+    requesting.check_target(decision.job, running(decision.job), nodes or None, ranks)
+
+
 def figures_there(decision: MoveDecision, nodes: Sequence[str], ranks: int | None = None) -> dict[str, Any]:
     """The columns of a decision for other nodes or another number of ranks, which somebody has named; without nodes the
     portal chooses them. By what was measured last, up to ten minutes ago, with the loads of now.

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
-from gridportal.base.errors import ConflictError, GridPortalError, InputError
+from gridportal.base.errors import ConflictError, GridPortalError
 from scheduling.checkpoints.services import requesting
 from scheduling.checkpoints.services.nodes_lacking import nodes_lacking
 from scheduling.checkpoints.services.reserving import PlannedMove, choose_elsewhere
@@ -55,11 +55,17 @@ def weigh_on_request(actor: User, job: Job) -> MoveDecision:
     return keep_on_request(actor, weighed_on_request(job))
 
 
+def weighable(job: Job) -> Run:
+    """The run that would be stopped. Raises InputError where none runs or its program cannot be stopped, ConflictError
+    where a move is under way."""
+    run = running(job) if requesting.open_continuation(job) is None else None
+    requesting.check_movable(job)
+    return run or running(job)
+
+
 def weighed_on_request(job: Job, watch: Watcher = unwatched) -> MoveDecision:
     """The same, not kept yet."""
-    if problem := requesting.problem(job):
-        raise InputError("job", job.pk, f"one that can be moved now. {problem}")
-    weighing, decision = weighed(running(job), MoveMode.OPERATOR, watch=watch)
+    weighing, decision = weighed(weighable(job), MoveMode.OPERATOR, watch=watch)
     decision.take_weighing(weighing)
     return decision
 

@@ -15,10 +15,9 @@ from django.utils import timezone
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
-from gridportal.base.errors import ConflictError, GridPortalError, InputError
+from gridportal.base.errors import ConflictError, GridPortalError
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.database.row_lease import RowLease
-from scheduling.checkpoints.services import requesting
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.leases import MAX_ATTEMPTS
 from scheduling.rescheduling import selectors
@@ -26,7 +25,6 @@ from scheduling.rescheduling.core.weighing_stage import Watcher, WeighingStage, 
 from scheduling.rescheduling.models import MoveDecision
 from scheduling.rescheduling.request_models import WeighingRequest
 from scheduling.rescheduling.services import weighing_jobs
-from scheduling.rescheduling.services.job_elsewhere import running
 from scheduling.runs.services.isolation import isolated
 
 _lease = RowLease(WeighingRequest, "lease")
@@ -43,9 +41,7 @@ def ask(actor: User, job: Job) -> WeighingRequest:
     """
     if under_way := selectors.open_request(job):
         return under_way
-    if problem := requesting.problem(job):
-        raise InputError("job", job.pk, f"one that can be moved now. {problem}")
-    running(job)
+    weighing_jobs.weighable(job)
     if decision := selectors.open_decision(job):
         raise ConflictError(f"A move of job {job.pk} is {decision.state} already, decision {decision.pk}.")
     try:

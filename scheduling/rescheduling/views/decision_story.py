@@ -22,7 +22,7 @@ from scheduling.rescheduling import decision_messages, limit_messages, place_mes
 from scheduling.rescheduling.charts import both_places, cost_bars, ratio_chart
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
-from scheduling.rescheduling.core.weighing import MoveMode
+from scheduling.rescheduling.core.weighing import MoveMode, Verdict
 from scheduling.rescheduling.difference_messages import what_differs
 from scheduling.rescheduling.models import MoveDecision
 
@@ -130,15 +130,25 @@ def _why_now(decision: MoveDecision) -> dict[str, Any]:
     contract = contract_of(run)
     story = story_of(contract) if contract else None
     if story is None or story.promised is None:
-        return {"why_facts": _data_age(decision)}
+        return {"why_facts": [*_asked(decision), *_data_age(decision)]}
     rows = ratio_chart.reports_until(story, decision.created_at)
     return {
         "why_finding": ratio_chart.finding(story, rows, decision.average, decision.created_at),
         "ratio_figure": ratio_chart.figure(story, rows, decision.created_at),
         "ratio_legend": ratio_chart.legend(story, rows, decision.created_at),
-        "why_facts": [*_work(decision, story, rows), *_data_age(decision)],
+        "why_facts": [*_asked(decision), *_work(decision, story, rows), *_data_age(decision)],
         "adjustments": [each for each in story.adjustments if each.at <= decision.created_at.timestamp()],
     }
+
+
+def _asked(decision: MoveDecision) -> Facts:
+    """Who had it weighed, and that it is proposed for that alone, where its figures do not say so."""
+    if decision.person_asking is None:
+        return []
+    facts: Facts = [("Asked for by", decision.person_asking)]
+    if decision.verdict == Verdict.MOVE and not decision.pays:
+        facts.append(("By its figures", "not proposed" if decision.gain is not None else "nobody can predict the gain"))
+    return facts
 
 
 def _work(decision: MoveDecision, story: ContractStory, rows: Sequence[JudgedReport]) -> Facts:

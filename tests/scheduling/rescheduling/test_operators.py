@@ -272,3 +272,24 @@ def test_what_is_too_late_is_not_approved(people: Any, proposal: MoveDecision) -
     with pytest.raises(ConflictError, match="which it would move, does not run any more"):
         deciding.override(people["operator"], proposal, ["n9"], "busy nodes")
     assert MoveDecision.objects.get().state == "proposed"
+
+
+@pytest.mark.parametrize("policy", ["automatic", "sometimes"])
+def test_who_may_not_give_a_mode_hears_that_and_not_what_a_mode_is(
+    client_as: Any, proposal: MoveDecision, policy: str
+) -> None:
+    for role in ("manager", "user"):
+        address, sent = f"/api/jobs/{proposal.job_id}/move-policy", {"policy": policy}
+        assert client_as(role).patch(address, sent, content_type="application/json").status_code == 403
+    for verb in ("approve", "refuse", "override"):
+        wrong = client_as("manager").post(f"/api/migrations/{proposal.pk}/{verb}", {"reason": [1]}, "application/json")
+        assert wrong.status_code == 403
+
+
+def test_all_that_is_wrong_with_other_nodes_is_told_at_once(client_as: Any, slow_job: Slow) -> None:
+    job = slow_job()
+    reschedule()
+    address = f"/api/migrations/{decision_of(job).pk}/override"
+    wrong = client_as("operator").post(address, {"nodes": ["n99"], "reason": ""}, content_type="application/json")
+    assert (wrong.status_code, set(wrong.json())) == (400, {"nodes", "reason"})
+    assert wrong.json()["reason"] == ["reason is empty; accepted is a reason of 3 to 500 characters."]

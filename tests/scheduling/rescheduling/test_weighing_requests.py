@@ -47,6 +47,8 @@ def test_who_asks_gets_an_address_at_once_and_there_the_decision(slow_job: Slow,
     found = client.get(asked["Location"]).json()
     assert found["ended_at"] is not None
     assert found["decision"] == decision_of(job).pk
+    assert (found["stage"], found["done"]) == ("weighed", found["total"])
+    assert found["total"] > 0
     assert (decision_of(job).mode, decision_of(job).state) == ("operator", "proposed")
     assert decision_of(job).events.get().actor == "user"
 
@@ -160,6 +162,7 @@ def test_a_weighing_that_fails_names_the_stage_and_why(slow_job: Slow, people: A
     told = client_as("user").get(f"/api/weighings/{asked.pk}").json()
     assert (told["problem_code"], told["problem_facts"]["stage"]) == ("weighing_failed", "predicting")
     assert told["problem"] == "Predicting the move failed. No model can be read."
+    assert (told["stage"], told["done"], told["total"]) == ("predicting", 0, 1)
     assert told["decision"] is None
 
 
@@ -176,7 +179,9 @@ def test_what_became_impossible_meanwhile_is_said(
     end_well(job, fake_grid)
     look(job)
     tasks.reschedule()
-    assert "one that can be moved now" in words(client_as("user").get(asked.get_absolute_url()))
+    why = f"job is {job.pk}, which is succeeded; accepted is one whose program runs."
+    assert why in words(client_as("user").get(asked.get_absolute_url()))
+    assert client_as("user").post(f"/api/jobs/{job.pk}/propose-move").json() == {"job": [why]}
     with pytest.raises(InputError):
         weighing_requests.ask(people["user"], job)
 
@@ -201,3 +206,14 @@ def test_the_command_waits_for_the_decision(slow_job: Slow, monkeypatch: pytest.
         move_commands.app, ["propose", str(job.pk), "--as", "operator", "--json"], catch_exceptions=False
     )
     assert json.loads(said.stdout)["id"] == decision_of(job).pk
+
+
+def test_a_job_that_is_not_there_and_one_of_others_are_refused_in_the_same_words(
+    make_job: Any, people: Any, client_as: Any
+) -> None:
+    job = make_job(people["other"], "running")
+    said = "There is no such job, or you may not see it."
+    for number in (job.pk, job.pk + 1):
+        client, address = client_as("user"), f"/api/jobs/{number}"
+        for answer in (client.post(f"{address}/propose-move"), client.get(f"{address}/move-policy")):
+            assert (answer.status_code, answer.json()) == (404, {"detail": said})

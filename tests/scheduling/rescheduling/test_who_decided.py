@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.utils import timezone
 
 from scheduling.rescheduling import decision_messages
+from scheduling.rescheduling.commands import move_tables
 from scheduling.rescheduling.difference_messages import what_differs
 from scheduling.rescheduling.models import DecisionEvent, MoveDecision
 from scheduling.rescheduling.services import deciding
@@ -77,3 +79,25 @@ def test_without_nodes_nobody_says_that_the_network_was_never_measured(
     row = declined(make_job(people["user"], "running"))
     page = words_of(client_as("operator").get(row.get_absolute_url()))
     assert "Network measured not needed: no other nodes were compared" in page
+
+
+@pytest.mark.parametrize(
+    ("mode", "gain", "asked_by", "pays"),
+    [
+        ("operator", -0.555, "operator", False),
+        ("operator", 0.5, "operator", True),
+        ("operator", None, "operator", None),
+        ("on-request", 0.5, None, True),
+    ],
+)
+def test_that_a_person_asked_though_it_does_not_pay_is_a_value(
+    client_as: Any, make_job: Any, people: Any, mode: str, gain: float | None, asked_by: str | None, pays: bool | None
+) -> None:
+    row = propose(make_job(people["user"], "running"), mode=mode, gain=gain)
+    row.events.update(actor=asked_by or "portal")
+    client = client_as("operator")
+    for told in (client.get(f"/api/migrations/{row.pk}").json(), move_tables.document(move_tables.decision(row.pk))):
+        assert (told["verdict"], told["asked_by"], told["pays"]) == ("move", asked_by, pays)
+    page = words_of(client.get(row.get_absolute_url()))
+    assert ("Asked for by operator" in page) == (asked_by is not None)
+    assert ("By its figures not proposed" in page) == (pays is False)
