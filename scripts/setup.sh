@@ -50,6 +50,7 @@ say "installing Python packages into .venv (gridportal[$extra]): one to five min
     cat .venv/pip-errors.log >&2
     exit 1
 }
+say "compiling the portal: up to a minute without a word"
 # Where PYTHONDONTWRITEBYTECODE is set, each process of a portal would compile all of it anew.
 .venv/bin/python -m compileall -q gridportal monitoring scheduling || say "the portal is compiled when it starts"
 .venv/bin/python -m scheduling.selection.core.pairs.loops || say "the search on pairs is compiled when it is first used"

@@ -25,7 +25,7 @@ from gridportal.base.accepted_values import (
     one_of,
 )
 from gridportal.base.dates import MomentField
-from gridportal.base.errors import InputError
+from gridportal.base.errors import Described, InputError
 from gridportal.web.worded_form import accepted as accepted_by_form
 
 _UNCLEAN = ("null_characters_not_allowed", "surrogate_characters_not_allowed")
@@ -49,9 +49,12 @@ _CODES = frozenset(
         "overflow",
         "date",
         "incorrect_type",
+        "no_text",
         *_UNCLEAN,
     }
 )
+#: What follows after what a field takes, by the code of the error.
+_ENDS = {"no_text": ", in quotes", **dict.fromkeys(_UNCLEAN, CLEAN)}
 _LISTED = 20
 
 
@@ -102,6 +105,18 @@ def valid_data(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
     """What was sent, once it is checked. Raises ValidationError, which names each wrong field."""
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
+
+
+class TextField(serializers.CharField):
+    """A text, of which a number is none: whoever sends one may have meant something else."""
+
+    default_error_messages = {"no_text": "This is no text."}
+
+    def to_internal_value(self, data: Any) -> str:
+        """As DRF's, which makes a text of a number."""
+        if isinstance(data, int | float):
+            self.fail("no_text")
+        return str(super().to_internal_value(data))
 
 
 class SlugField(serializers.SlugRelatedField[Any]):
@@ -200,7 +215,9 @@ def _reworded(errors: Any, field: Any, value: Any, path: str) -> Any:
     if field is None:
         return errors if isinstance(value, Mapping) else [str(InputError(path or "The body", value, "an object"))]
     is_missing = errors[0].code in ("required", "null", "blank", "empty")
-    end = CLEAN if errors[0].code in _UNCLEAN else ""
+    end = _ENDS.get(errors[0].code, "")
+    if isinstance(value, Mapping) and not value:
+        value = Described("an empty object")
     return [str(InputError(path or "The body", None if is_missing else value, f"{accepted(field)}{end}"))]
 
 

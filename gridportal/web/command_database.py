@@ -22,7 +22,7 @@ def database() -> Iterator[None]:
     where = settings.DATABASES["default"]
     if where["ENGINE"].endswith("sqlite3") and not os.path.exists(where["NAME"]):
         raise GridPortalError(
-            f"There is no portal in {settings.PORTAL.home} yet; start one with gridportal serve, "
+            f"There is no portal in {settings.PORTAL.home} yet; start one with gridportal serve or make demo, "
             "or, if it was started with another GRIDPORTAL_HOME, set that here too."
         )
     try:

@@ -23,6 +23,7 @@ from scheduling import tasks
 from scheduling.jobs.core import program_start
 from scheduling.jobs.core.program_start import ProgramKind
 from scheduling.jobs.models import Application
+from scheduling.jobs.selectors import may_use, visible_applications
 from scheduling.jobs.services import own_programs
 from scheduling.jobs.services.own_programs import ProgramRequest
 from scheduling.pages import selectors
@@ -89,22 +90,31 @@ class OfferSerializer(WordedSerializer):
 
 
 class OwnPrograms(HeldObject, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Application]):
-    """The caller's own programs; other people's are not found, also those that are shared: these are applications."""
+    """The caller's own programs. Of other people's one can be read that is shared with the caller, and all by who sees
+    everybody's jobs, as among the applications; its text only by who may use it, and by administrators."""
 
     serializer_class = OwnProgramSerializer
-    permission_classes = [may("scheduling.submit_job")]
+    permission_classes = [may("scheduling.submit_job", read="scheduling.view_application")]
     lookup_field = "slug"
     lookup_value_regex = "[-a-zA-Z0-9_]+"
     queryset = Application.objects.none()
 
     def get_queryset(self) -> QuerySet[Application]:
-        rows = Application.objects.filter(owner=caller(self.request), program__isnull=False)
+        user = caller(self.request)
+        seen = visible_applications(user) if self.action == "retrieve" else Application.objects.filter(owner=user)
+        rows = Application.objects.filter(pk__in=seen.values("pk"), program__isnull=False)
         return rows.select_related("program").prefetch_related("shares__person", "shares__group")
 
     @extend_schema(responses=RegisteredProgramSerializer)
     def retrieve(self, request: Request, slug: str) -> Response:
         """One of them, with what speaks against it."""
-        return Response(RegisteredProgramSerializer(self.get_object()).data)
+        user, application = caller(request), self.get_object()
+        document = dict(RegisteredProgramSerializer(application).data)
+        if not (may_use(user, application) or user.has_perm("scheduling.register_application")):
+            document.pop("content", None)
+        if application.owner_id != user.pk:
+            document.pop("shared_with")
+        return Response(document)
 
     @extend_schema(request=OwnProgramSerializer, responses={201: RegisteredProgramSerializer})
     def create(self, request: Request) -> Response:

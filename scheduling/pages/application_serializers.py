@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import models
 from rest_framework import serializers
 
-from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_errors import TextField, WordedSerializer
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Application
 
@@ -30,14 +31,20 @@ class StopMeansDocument(serializers.DictField):
 class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Application]):
     """A registered program. Only types are checked here; the service checks what they mean."""
 
-    slug = serializers.CharField(max_length=60)  # that it is free is for the service to say
-    command = serializers.ListField(child=serializers.CharField())
+    serializer_field_mapping = {
+        **serializers.ModelSerializer.serializer_field_mapping,
+        models.CharField: TextField,
+        models.SlugField: TextField,
+        models.TextField: TextField,
+    }
+    slug = TextField(max_length=60)  # that it is free is for the service to say
+    command = serializers.ListField(child=TextField())
     parameters = serializers.ListField(child=serializers.DictField(), required=False)
-    environment = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
-    launcher = serializers.ListField(child=serializers.CharField(), required=False)
-    modules = serializers.ListField(child=serializers.CharField(), required=False)
+    environment = serializers.DictField(child=TextField(allow_blank=True), required=False)
+    launcher = serializers.ListField(child=TextField(), required=False)
+    modules = serializers.ListField(child=TextField(), required=False)
     ranks = serializers.DictField(required=False)
-    phases = serializers.ListField(child=serializers.CharField(), required=False)
+    phases = serializers.ListField(child=TextField(), required=False)
     scaling = serializers.DictField(
         required=False,
         help_text="Seconds by numbers of ranks, from which ranks and nodes are chosen together: ranks, cpu, bandwidth.",

@@ -15,6 +15,11 @@ LAUNCHER = ("mpiexec", "-n", "{ranks}", "-hosts", "{hosts}")
 OPEN_MPI_LAUNCHER = ("mpirun", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}")
 #: What a launcher's words may name: the number of ranks, the nodes with commas, a file with a node on each line.
 IN_LAUNCHER = ("ranks", "hosts", "hostfile", "run_dir")
+#: MPIs that programs are built with, as they are called without spaces; Cray's has MPICH in its name.
+_MPIS = (
+    *("openmpi", "mpich", "mvapich", "intelmpi", "parastation", "spectrummpi", "hpempi", "hpempt", "fujitsumpi"),
+    "bullxmpi",
+)
 _MODULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -44,7 +49,7 @@ def is_open_mpi(mpi: str) -> bool:
     >>> is_open_mpi("Open MPI 4.1"), is_open_mpi("openmpi"), is_open_mpi("MPICH 4")
     (True, True, False)
     """
-    return mpi.lower().replace(" ", "").replace("-", "").startswith("openmpi")
+    return _run_together(mpi).startswith("openmpi")
 
 
 def check_launcher(argv: object) -> tuple[str, ...]:
@@ -55,6 +60,21 @@ def check_launcher(argv: object) -> tuple[str, ...]:
         if name not in IN_LAUNCHER:
             raise InputError("launcher", "{" + name + "}", "one of " + ", ".join(IN_LAUNCHER) + " in braces")
     return tuple(argv)
+
+
+def check_mpi(mpi: object) -> str:
+    """What is said of the MPI that a program is built with; empty for nothing. Raises InputError for an unknown one.
+
+    >>> check_mpi("Open MPI 4.1"), check_mpi("Intel MPI 2021"), check_mpi("")
+    ('Open MPI 4.1', 'Intel MPI 2021', '')
+    """
+    if not isinstance(mpi, str) or (mpi and not any(name in _run_together(mpi) for name in _MPIS)):
+        raise InputError("mpi", mpi, "the name of an MPI, such as MPICH 4.2, Open MPI 4.1 or Intel MPI 2021")
+    return mpi
+
+
+def _run_together(name: str) -> str:
+    return name.lower().replace(" ", "").replace("-", "")
 
 
 def check_modules(names: object) -> tuple[str, ...]:

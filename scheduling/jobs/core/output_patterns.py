@@ -18,6 +18,8 @@ MAX_FIGURES = 30
 _MAX_NAME, _MAX_UNIT = 60, 20
 #: Seconds of each unit in which a program may tell its own time.
 TIME_UNITS: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
+#: What the document is called among the fields of an application.
+_WHOLE = "output_patterns"
 _KEYS = ("success", "failure", "seconds", "figures", "progress", "rounds")
 
 
@@ -59,10 +61,10 @@ class OutputPatterns:
     def read(cls, document: Any) -> OutputPatterns:
         """The patterns that somebody sent. Raises InputError that names the one which cannot be accepted."""
         if not isinstance(document, Mapping):
-            raise InputError("output_patterns", document, f"an object with {', '.join(_KEYS)}")
+            raise InputError(_WHOLE, document, f"an object with {', '.join(_KEYS)}")
         for name in document:
             if name not in _KEYS:
-                raise InputError("output_patterns", name, "one of " + ", ".join(_KEYS))
+                raise InputError(_WHOLE, name, "one of " + ", ".join(_KEYS))
         return cls(
             success=_pattern(document.get("success"), "success"),
             failure=_pattern(document.get("failure"), "failure"),
@@ -71,6 +73,20 @@ class OutputPatterns:
             progress=ProgressPattern.read(document["progress"]) if document.get("progress") else None,
             rounds=_rounds(document),
         )
+
+    @classmethod
+    def read_sent(cls, document: Any) -> OutputPatterns:
+        """The same of a document of its own right, as REST has it: a pattern with nothing in it is refused, and an
+        error names the place in the whole document. Raises InputError."""
+        try:
+            for name, pattern in document.items() if isinstance(document, Mapping) else ():
+                if pattern == "" and name in _KEYS:
+                    raise InputError(name, pattern, "a regular expression; leave it out for none")
+            return cls.read(document)
+        except InputError as error:
+            if error.field == _WHOLE:
+                raise
+            raise InputError(f"{_WHOLE}.{error.field}", error.value, error.accepted) from error
 
     @classmethod
     def stored(cls, document: Any) -> OutputPatterns:

@@ -146,7 +146,7 @@ def _fill_start(application: Application, program: OwnProgram, asked: ProgramReq
 
 
 def _fill_patterns(application: Application, _: OwnProgram, asked: ProgramRequest) -> None:
-    application.output_patterns = OutputPatterns.read(asked.output_patterns)
+    application.output_patterns = OutputPatterns.read_sent(asked.output_patterns)
 
 
 def _plain_name(file_name: str) -> str:

@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 #: What the portal, the launcher and the loader go by is not an application's to change.
 _RESERVED = re.compile(r"GRIDPORTAL_.*|HYDRA_.*|PATH|LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|IFS")
 _NOT = "none of PATH, LD_PRELOAD, LD_AUDIT, BASH_ENV, ENV, IFS, GRIDPORTAL_* and HYDRA_*"
-MAX_DESCRIPTION, MAX_PHASES, MAX_PHASE = 10_000, 100, 120
+MAX_DESCRIPTION, MAX_PHASES, MAX_PHASE = 10_000, 100, 60
 MAX_VARIABLES, MAX_VALUE = 100, 4096
 _FIELDS = (
     *("slug", "name", "description", "command", "parameters"),
@@ -35,8 +35,12 @@ _FIELDS = (
     "stop_means",
     "scaling",
 )
-#: How those that are kept as a value are read.
-_READERS: Mapping[str, Callable[[Any], Any]] = {"output_patterns": OutputPatterns.read, "stop_means": StopMeans.read}
+#: How those are read that are kept as a value, or are looked at only when they are given.
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "output_patterns": OutputPatterns.read_sent,
+    "stop_means": StopMeans.read,
+    "mpi": script.check_mpi,
+}
 
 
 def register_application(

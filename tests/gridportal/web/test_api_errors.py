@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from scheduling.jobs.models import Application
+
 JSON = "application/json"
 LONG = "x" * 100_000
 
@@ -113,6 +115,51 @@ def test_an_application_is_refused_in_the_same_words(client_as):
     assert answer.json() == {"command": {"0": ["command[0] is empty; accepted is a text."]}}
     answer = client_as("administrator").post("/api/applications", {"command": "x"}, content_type=JSON)
     assert answer.json()["command"] == ["command is 'x'; accepted is a list, each entry a text."]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"slug": 7}, "slug is 7; accepted is a text of at most 60 characters, in quotes."),
+        ({"description": 7}, "description is 7; accepted is a text, in quotes."),
+        ({"mpi": 7}, "mpi is 7; accepted is a text of at most 60 characters, in quotes."),
+        ({"phases": ["a", 7]}, "phases[1] is 7; accepted is a text, in quotes."),
+        ({"command": ["x", 1.5]}, "command[1] is 1.5; accepted is a text, in quotes."),
+        ({"environment": {"A": 1}}, "environment.A is 1; accepted is a text, in quotes."),
+        ({"parameters": {}}, "parameters is an empty object; accepted is a list, each entry an object."),
+        ({"phases": ["a" * 61]}, f"phases is '{'a' * 61}'; accepted is words of at most 60 printable characters."),
+        (
+            {"mpi": "Elephant MPI 9"},
+            "mpi is 'Elephant MPI 9'; accepted is the name of an MPI, such as MPICH 4.2, Open MPI 4.1 or Intel MPI "
+            "2021.",
+        ),
+        (
+            {"output_patterns": {"success": ""}},
+            "output_patterns.success is empty; accepted is a regular expression; leave it out for none.",
+        ),
+        (
+            {"output_patterns": {"success": "("}},
+            "output_patterns.success is '('; accepted is a regular expression (missing ): ().",
+        ),
+        (
+            {"output_patterns": {"seconds": "Time"}},
+            "output_patterns.seconds.pattern is 'Time'; accepted is a pattern with one group around the number, as "
+            "(.*) or (?P<value>.*).",
+        ),
+        (
+            {"output_patterns": {"figures": [{"pattern": "(.*)", "name": ""}]}},
+            "output_patterns.figures[0].name is empty; accepted is a name that no other figure has.",
+        ),
+    ],
+)
+def test_a_field_of_an_application_that_cannot_be_taken(client_as, changes, sentence):
+    body = {"slug": "x", "name": "X", "command": ["x"], **changes}
+    said = client_as("administrator").post("/api/applications", body, content_type=JSON)
+    assert (said.status_code, Application.objects.filter(name="X").exists()) == (400, False)
+    said = said.json()
+    while isinstance(said, dict):
+        ((_, said),) = said.items()
+    assert said == [sentence]
 
 
 def test_a_token_too(client_as):

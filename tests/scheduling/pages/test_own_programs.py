@@ -317,3 +317,24 @@ def test_a_run_says_whether_it_ran_the_changed_program(client_as, people, progra
     assert "ran it as changed" not in markup(client_as("user").get(f"/jobs/{job.pk}/"))
     job.runs.update(created_at=timezone.now())
     assert "Run 1 ran it as changed." in markup(client_as("user").get(f"/jobs/{job.pk}/"))
+
+
+@pytest.mark.parametrize(
+    ("role", "status", "reads_text"),
+    [
+        ("user", 200, True),
+        ("other", 404, False),
+        ("operator", 200, False),
+        ("manager", 200, False),
+        ("administrator", 200, True),
+    ],
+)
+def test_who_sees_all_jobs_reads_it_at_both_addresses_and_changes_nothing(client_as, program, role, status, reads_text):
+    client, json_type = client_as(role), {"content_type": "application/json"}
+    for address in ("applications", "own-programs"):
+        assert client.get(f"/api/{address}/{program.slug}").status_code == status, address
+    found = client.get(f"/api/own-programs/{program.slug}").json()
+    assert ("content" in found) == reads_text
+    assert ("shared_with" in found) == (role == "user")
+    changed = client.patch(f"/api/own-programs/{program.slug}", {"description": "x"}, **json_type)
+    assert (changed.status_code == 200) == (role == "user")
