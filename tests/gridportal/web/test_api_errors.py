@@ -126,7 +126,7 @@ def test_an_application_is_refused_in_the_same_words(client_as):
         ({"phases": ["a", 7]}, "phases[1] is 7; accepted is a text, in quotes."),
         ({"command": ["x", 1.5]}, "command[1] is 1.5; accepted is a text, in quotes."),
         ({"environment": {"A": 1}}, "environment.A is 1; accepted is a text, in quotes."),
-        ({"parameters": {}}, "parameters is an empty object; accepted is a list, each entry an object."),
+        ({"parameters": {}}, "parameters is an empty object; accepted is a list."),
         ({"phases": ["a" * 61]}, f"phases is '{'a' * 61}'; accepted is words of at most 60 printable characters."),
         (
             {"mpi": "Elephant MPI 9"},
