@@ -139,7 +139,7 @@ def test_an_application_is_refused_in_the_same_words(client_as):
         ),
         (
             {"output_patterns": {"success": "("}},
-            "output_patterns.success is '('; accepted is a regular expression (missing ): ().",
+            "output_patterns.success is '('; accepted is a regular expression; in this one a ( is not closed.",
         ),
         (
             {"output_patterns": {"seconds": "Time"}},

@@ -65,7 +65,7 @@ def test_what_forbids_a_forced_move_is_kept_once(slow_job: Slow, fake_grid: Fake
     case._overrule_due()
     case._overrule_due()
     (refusal,) = case.refusals
-    assert "one that" in refusal["why"]
+    assert "accepted is one whose program runs" in refusal["why"]
     assert not case.overruled
 
 

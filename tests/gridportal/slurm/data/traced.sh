@@ -112,7 +112,7 @@ before=${!:-}
 SECONDS=0
 mpiexec -n 3 -hosts n3,n1,n2 \
   sh -c 'type "$0" > /dev/null 2>&1 || echo "$(uname -n) cannot start $0" >&2; exec "$0" "$@" < /dev/null' \
-  env GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace sh -c 'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"' /runs/.trace/trace-0123456789abcdef.so /opt/python -m gridportal.workloads.cg --class S 0<&8 8<&- &
+  env GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace sh -c 'ASAN_OPTIONS="verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"' /runs/.trace/trace-0123456789abcdef.so /opt/python -m gridportal.workloads.cg --class S 0<&8 8<&- &
 program=$!
 # A signal that this script takes ends its waiting, and not the program.
 while asked=""; wait "$program"; code=$?; [ -n "$asked" ]; do :; done
