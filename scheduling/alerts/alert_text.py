@@ -50,3 +50,10 @@ def _address(alert: Alert) -> str:
 def missing_subject(rule: AlertRule) -> str:
     """What is said of a rule whose node or link is not there any more."""
     return f"{rule.cluster} has no {rule.subject} now, so this rule cannot fire. Change what it is about, or remove it."
+
+
+def removal_text(alerts: int) -> str:
+    """What is said before a rule is removed that has found so many."""
+    history = f"its history of {alerts} alert{'' if alerts == 1 else 's'}"
+    then = "This cannot be undone. To keep the history, switch the rule off or mute it."
+    return f"It watches nothing any more, and {history} goes with it. {then}"

@@ -22,7 +22,7 @@ from scheduling.alerts.alert_text import UNMEASURED, missing_subject, rule_text
 from scheduling.alerts.core.alert_states import AlertState
 from scheduling.alerts.models import Alert, AlertRule
 from scheduling.alerts.selectors import alert_rows
-from scheduling.alerts.selectors.alert_subjects import unmeasured, without_subject
+from scheduling.alerts.selectors.alert_subjects import without_values
 from scheduling.alerts.services import changing_rules
 
 _ROWS = "[0-9]{1,18}"
@@ -60,9 +60,9 @@ class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
     @cached_property
     def _without_values(self) -> tuple[set[int], set[int]]:
         """The numbers of such rules among all that are shown, looked up once."""
-        parent, now = self.parent, timezone.now()
+        parent = self.parent
         rows: Any = parent.instance if isinstance(parent, serializers.ListSerializer) else [self.instance]
-        return without_subject(rows, now), unmeasured(rows, now)
+        return without_values(rows, timezone.now())
 
 
 class AlertSerializer(serializers.ModelSerializer[Alert]):

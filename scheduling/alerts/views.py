@@ -22,12 +22,12 @@ from gridportal.web.paging import LongList, page_of
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from monitoring.clusters.models import Cluster
-from scheduling.alerts.alert_text import UNMEASURED, alert_row, missing_subject, rule_text
+from scheduling.alerts.alert_text import UNMEASURED, alert_row, missing_subject, removal_text, rule_text
 from scheduling.alerts.core.alert_states import AlertState
 from scheduling.alerts.forms import RuleForm, first_values
 from scheduling.alerts.models import AlertRule
 from scheduling.alerts.selectors import alert_rows
-from scheduling.alerts.selectors.alert_subjects import unmeasured, without_subject
+from scheduling.alerts.selectors.alert_subjects import without_values
 from scheduling.alerts.selectors.alert_values import AlertValues
 from scheduling.alerts.services import changing_rules
 
@@ -150,6 +150,7 @@ def _rule_page(request: HttpRequest, row: AlertRule, form: RuleForm, status: int
         "page": page,
         "rows": [alert_row(each) for each in page.object_list],
         "total": page.paginator.count,
+        "removal": removal_text(page.paginator.count),
         "mutes": MUTES,
         "shown": LISTS["alerts"].shown(()),
     }
@@ -158,15 +159,14 @@ def _rule_page(request: HttpRequest, row: AlertRule, form: RuleForm, status: int
 
 def _without_values(rules: Sequence[AlertRule]) -> dict[str, set[int]]:
     """Which rules are about what is not there, and which about what nothing measures."""
-    now = timezone.now()
-    gone = without_subject(rules, now)
-    return {"without_subject": gone, "unmeasured": unmeasured(rules, now) - gone}
+    gone, silent = without_values(rules, timezone.now())
+    return {"without_subject": gone, "unmeasured": silent}
 
 
 def _outcome(rule: AlertRule, outcome: str) -> str:
     """What happened to a rule, and that nothing measures yet what it is about."""
-    nothing = rule.enabled and unmeasured([rule], timezone.now())
-    return f"{outcome} {UNMEASURED}" if nothing else outcome
+    _, silent = without_values([rule], timezone.now()) if rule.enabled else (set(), set())
+    return f"{outcome} {UNMEASURED}" if silent else outcome
 
 
 def _metrics() -> tuple[str, ...]:

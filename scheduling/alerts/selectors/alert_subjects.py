@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 from monitoring.clusters.models import Cluster
@@ -24,27 +24,23 @@ def subjects(cluster: Cluster, metric: str, values: AlertValues) -> set[str]:
     return measured | set(cluster.nodes.filter(kind="compute").values_list("name", flat=True))
 
 
-def without_subject(rules: Iterable[AlertRule], now: datetime) -> set[int]:
-    """The numbers of the rules whose node or link is not there any more. A few queries for each cluster and metric of
-    rules that name one, whatever the number of rules."""
+def without_values(rules: Collection[AlertRule], now: datetime) -> tuple[set[int], set[int]]:
+    """The numbers of the rules that cannot fire: those whose node or link is not there any more, and others of which
+    nothing has a value now. A few queries for each cluster and metric, whatever the number of rules."""
+    values = {rule.cluster_id: AlertValues(rule.cluster, now) for rule in rules}
+    gone = _without_subject(rules, values)
+    return gone, {rule.pk for rule in rules if rule.pk not in gone and not _is_measured(rule, values[rule.cluster_id])}
+
+
+def _without_subject(rules: Iterable[AlertRule], values: Mapping[int, AlertValues]) -> set[int]:
     named = [rule for rule in rules if rule.subject]
-    values: dict[int, AlertValues] = {}
     known: dict[tuple[int, str], set[str]] = {}
     for rule in named:
-        of_cluster = values.setdefault(rule.cluster_id, AlertValues(rule.cluster, now))
         key = rule.cluster_id, rule.metric
         if key not in known:
-            known[key] = subjects(rule.cluster, rule.metric, of_cluster)
+            known[key] = subjects(rule.cluster, rule.metric, values[rule.cluster_id])
     return {rule.pk for rule in named if rule.subject not in known[rule.cluster_id, rule.metric]}
 
 
-def unmeasured(rules: Iterable[AlertRule], now: datetime) -> set[int]:
-    """The numbers of the rules of which nothing has a value now, so that they cannot fire. A few queries for each
-    cluster and metric, whatever the number of rules."""
-    values: dict[int, AlertValues] = {}
-    found = set()
-    for rule in rules:
-        of_cluster = values.setdefault(rule.cluster_id, AlertValues(rule.cluster, now))
-        if all(value is None for value in of_cluster.of(rule.metric, rule.subject).values()):
-            found.add(rule.pk)
-    return found
+def _is_measured(rule: AlertRule, values: AlertValues) -> bool:
+    return any(value is not None for value in values.of(rule.metric, rule.subject).values())
