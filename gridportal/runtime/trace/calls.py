@@ -3,8 +3,8 @@
 
 One call per line: names | arguments | before | after. Several names share their arguments. An argument is a kind (see
 wrappers.KINDS) and a name; the notes are C over those names, with `e` the event and COUNTS_x, the function for counts
-of the family's type. An `after` with `??` is: when this is true, that, else an unsuccessful poll. Lines under
-"collective" have a nonblocking and a persistent twin.
+of the family's type. An `after` with `??` is: when this is true, that, else an unsuccessful poll; an empty one says that
+nothing but the time counts. Lines under "collective" have a nonblocking and a persistent twin.
 """
 
 from __future__ import annotations
@@ -116,6 +116,11 @@ Win_create | out base, a size, du unit, in_ info, c comm, wo win | | makes_windo
 Win_allocate Win_allocate_shared | a size, du unit, in_ info, c comm, out base, wo win | | makes_window(e, comm, *win)
 """
 
+#: What waits until messages of MPI_Bsend have left; the large-count family has a larger size.
+BUFFERS = """
+Buffer_detach | out buffer, np size | |
+"""
+
 #: The same in all versions: no counts, or whole numbers only.
 OTHERS = """
 Fetch_and_op | in buf, out into, t type, i target, a disp, op op, w win | | one_sided(e, win, target, 1, type)
@@ -145,6 +150,7 @@ Intercomm_create | c local, i leader, c peer, i remote, i tag, co made | | makes
 Intercomm_merge | c comm, i high, co made | | makes_comm(e, comm, *made)
 Comm_spawn | s command, sv argv, i most, in_ info, i root, c comm, co made, ix codes | | makes_comm(e, comm, *made)
 Comm_spawn_multiple | i count, sv commands, svs argvs, is most, infos info, i root, c comm, co made, ix codes | | makes_comm(e, comm, *made)
+Comm_join | i socket, co made | | e->newcomm = e->failed ? NOTHING : comm_id(*made)
 Comm_accept Comm_connect | s port, in_ info, i root, c comm, co made | | makes_comm(e, comm, *made)
 File_open | c comm, s name, i mode, in_ info, fo file | | makes_file(e, comm, *file)
 File_close | fo file | int id = closes_file(e, *file) | e->comm = id

@@ -22,6 +22,7 @@ KINDS = {
     "n": ("int {}", "MPI_Count {}"),
     "N": ("MPI_Count {}", "MPI_Count {}"),
     "ns": ("const int {}[]", "const MPI_Count {}[]"),
+    "np": ("int *{}", "MPI_Count *{}"),
     "ds": ("const int {}[]", "const MPI_Aint {}[]"),
     "as": ("const MPI_Aint {}[]", "const MPI_Aint {}[]"),
     "is": ("const int {}[]", "const int {}[]"),
@@ -191,12 +192,13 @@ def _wrapped() -> Iterator[Wrapped]:
         yield _begun(call)
     yield from _lines(calls.FILES_BLOCKING, counted=True)
     yield from _lines(calls.WINDOWS, counted=True)
+    yield from _lines(calls.BUFFERS, counted=True)
     yield from _lines(calls.OTHERS, counted=False)
     yield from _lines(calls.OTHERS_4, counted=False, since_4=True)
 
 
 def _has_counts(arguments: tuple[tuple[str, str], ...]) -> bool:
-    return any(kind in ("n", "ns", "du") for kind, _ in arguments)
+    return any(kind in ("n", "ns", "np", "du") for kind, _ in arguments)
 
 
 def _twins(call: Wrapped) -> Iterator[Wrapped]:
@@ -259,7 +261,8 @@ def _noted(note: str, family: str) -> str:
     condition, polls, described = note.rpartition("??")
     described = _for_family(described.strip(), family)
     if not polls:
-        return f"    if (leave(e, code)) {{\n        {described};\n        commit(e);\n    }}\n"
+        described = f"        {described};\n" if described else ""
+        return f"    if (leave(e, code)) {{\n{described}        commit(e);\n    }}\n"
     return (
         f"    if (leave(e, code)) {{\n        if ({condition.strip()}) {{\n            {described};\n"
         "            commit(e);\n        } else {\n            polled(e);\n        }\n    }\n"

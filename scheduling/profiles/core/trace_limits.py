@@ -12,7 +12,7 @@ from scheduling.profiles.core.trace_nodes import Trace, computing, storing, weig
 _HELPED = 0.05
 _PARTITIONED = re.compile(r"MPI_P(send|recv)_init")
 _SHARED = "MPI_Win_allocate_shared"
-_WORLDS = ("MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect")
+_WORLDS = ("MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join")
 #: What a skeleton plays by other calls.
 _ONE_SIDED = re.compile(r"MPI_(R?(put|get|accumulate|get_accumulate)|Fetch_and_op|Compare_and_swap)", re.IGNORECASE)
 _STAND_INS = re.compile(rf"MPI_I?neighbor_\w+|MPI_P(send|recv)_init|{_ONE_SIDED.pattern}", re.IGNORECASE)

@@ -34,6 +34,7 @@ _NOTHING = frozenset(
         "MPI_Pready_range",
         "MPI_Pready_list",
         "MPI_Parrived",
+        "MPI_Buffer_detach",
     }
 )
 _SENDS = {"Send": "send", "Bsend": "send", "Rsend": "send", "Ssend": "ssend", "Psend": "send"}

@@ -1,9 +1,12 @@
 /* One kind of calls after the other, with figures that the test knows; argv[1] says which, a letter each. */
+#include <arpa/inet.h>
 #include <mpi.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #if MPI_VERSION < 4 && defined(OPEN_MPI)
 #include <mpi-ext.h>
 #define MPI_Neighbor_alltoall_init MPIX_Neighbor_alltoall_init
@@ -149,6 +152,46 @@ static void between(void)
     MPI_Comm_free(&half);
 }
 
+static void buffered(void)
+{
+    void *given;
+    int room = (int)sizeof out + MPI_BSEND_OVERHEAD;
+    MPI_Buffer_attach(malloc((size_t)room), room);
+    if (rank == 0)
+        MPI_Bsend(out, 13, MPI_INT, right, 8, MPI_COMM_WORLD);
+    else if (rank == 1)
+        MPI_Recv(in, 13, MPI_INT, left, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#if MPI_VERSION >= 4
+    MPI_Count size;
+    MPI_Buffer_detach_c(&given, &size);
+#else
+    int size;
+    MPI_Buffer_detach(&given, &size);
+#endif
+    free(given);
+}
+
+/* Ranks 0 and 1 at the two ends of a connection. */
+static void joined(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    MPI_Comm other;
+    int end = socket(AF_INET, SOCK_STREAM, 0);
+    if (rank == 0) {
+        bind(end, (struct sockaddr *)&address, length);
+        listen(end, 1);
+        getsockname(end, (struct sockaddr *)&address, &length);
+        MPI_Send(&address, sizeof address, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
+        end = accept(end, NULL, NULL);
+    } else {
+        MPI_Recv(&address, sizeof address, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        connect(end, (struct sockaddr *)&address, length);
+    }
+    MPI_Comm_join(end, &other);
+    MPI_Comm_disconnect(&other);
+}
+
 static void *sending(void *times)
 {
     int tag = *(int *)times;
@@ -203,6 +246,8 @@ int main(int argc, char **argv)
         case 'n': neighbours(); break;
         case 'i': files(); break;
         case 'b': between(); break;
+        case 'd': buffered(); break;
+        case 'j': joined(); break;
         case 't': threads(); break;
         case 's': spawned(argv[0]); break;
         case '-': child(); break;

@@ -33,6 +33,7 @@ KINDS: dict[str, tuple[dict[str, int], float, set[Code]]] = {
     ),
     "i": ({"File_open": 1, "File_write_at_all": 1, "File_iwrite_at": 1, "File_read_at": 1, "File_close": 1}, 0, set()),
     "b": ({"Comm_split": 1, "Intercomm_create": 1, "Send": 1}, 44, set()),
+    "d": ({"Bsend": 1, "Buffer_detach": 1}, 52, set()),
 }
 REFUSED = {"l": "MPI_Win_lock", "w": "MPI_Win_post"}
 
@@ -86,6 +87,16 @@ def test_spawned_processes_leave_the_trace_of_their_parents(traced: Traced, tmp_
     found = traced(mpicc, 2, compiled(mpicc, "kinds.c", tmp_path / "kinds"), "s", str(tmp_path))
     assert _times(found)["Comm_spawn"] == 1
     assert Code.TRACE_OTHER_WORLDS in {limit.code for limit in profile.of_trace(found).limits}
+
+
+@pytest.mark.in_turn("program")
+def test_a_joined_communicator_is_of_another_world(traced: Traced, program: tuple[str, str]) -> None:
+    found = traced(program[0], 2, program[1], "j")
+    calls = {call.call: call for call, _ in trace.weighted(found.processes[0].body)}
+    assert calls["MPI_Comm_join"].newcomm in found.inter
+    assert calls["MPI_Comm_disconnect"].comm == calls["MPI_Comm_join"].newcomm
+    assert Code.TRACE_OTHER_WORLDS in {limit.code for limit in profile.of_trace(found).limits}
+    assert skeleton.build(found, target=1.0).segments
 
 
 def test_a_partitioned_message_is_one(traced: Traced, tmp_path: Path) -> None:
