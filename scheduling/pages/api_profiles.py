@@ -144,15 +144,17 @@ class ApplicationSkeletons(APIView):
         rows: Any = stored_skeletons.skeletons_of(application)
         return Response(SkeletonSerializer(rows, many=True).data)
 
-    @extend_schema(request=BuildSerializer, responses={201: SkeletonSerializer})
+    @extend_schema(request=BuildSerializer, responses={200: SkeletonSerializer, 201: SkeletonSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        """Build one from a traced profile."""
+        """Build one from a traced profile: 201, or 200 when the newest of these ranks and parameters is of this profile
+        and for as many seconds, which is given back then."""
         asked = BuildSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         profiles = Profile.objects.filter(application__in=visible_applications(caller(request)))
         profile = get_object_or_404(profiles, application__slug=slug, pk=asked.validated_data["profile"])
-        made: Any = stored_skeletons.build(profile, asked.validated_data.get("seconds"), actor=caller(request))
-        return Response(SkeletonSerializer(made).data, status=201)
+        made, is_new = stored_skeletons.build(profile, asked.validated_data.get("seconds"), actor=caller(request))
+        shown: Any = made
+        return Response(SkeletonSerializer(shown).data, status=201 if is_new else 200)
 
 
 class ApplicationSkeleton(APIView):

@@ -25,7 +25,7 @@ from scheduling.profiles.core.trace import Trace
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import stored_profiles
 from scheduling.runs.adapters import player as players
-from scheduling.runs.services.skeleton_player import player_of
+from scheduling.runs.services.skeleton_player import SkeletonPlayer, player_of
 from scheduling.skeletons.adapters import skeleton_runs
 from scheduling.skeletons.core import trial_budget
 from scheduling.skeletons.core.best_prediction import BestPrediction
@@ -50,11 +50,12 @@ class SkeletonFigures(NamedTuple):
     sizes: NDArray[np.float64]
 
 
-def build(row: Profile, target: float | None = None, actor: User | None = None) -> Skeleton:
-    """The skeleton of a traced profile. `target`: seconds that it is to take; None: as trial_budget.target has it.
+def build(row: Profile, target: float | None = None, actor: User | None = None) -> tuple[Skeleton, bool]:
+    """The skeleton of a traced profile, and whether it is new: where there is an equal one, that is given back.
 
-    One that cannot be is kept with its problem. Raises InputError for a profile without a trace, for one of which a
-    skeleton is being built, and for a target that is no number of seconds above 0.
+    `target`: seconds that it is to take; None: as trial_budget.target has it. One that cannot be is kept with its
+    problem. Raises InputError for a profile without a trace, for one of which a skeleton is being built, and for a
+    target that is no number of seconds above 0.
     """
     if target is not None and not (math.isfinite(target) and target > 0):
         raise InputError("target", target, "a number of seconds above 0")
@@ -62,7 +63,25 @@ def build(row: Profile, target: float | None = None, actor: User | None = None) 
     with _lease.hold(Profile.objects.filter(pk=row.pk)) as mine:
         if not mine:
             raise InputError("profile", row.pk, "a profile of which no skeleton is being built at this moment")
-        return _built(row, traced, target, actor)
+        seconds = target if target is not None else usual_target(traced.wall)
+        if equal := _equal(row, seconds):
+            return equal, False
+        return _built(row, traced, seconds, actor), True
+
+
+def _equal(row: Profile, target: float) -> Skeleton | None:
+    """The one that would be built again, if any: of this profile, for the same time, played by the same player, and
+    the newest of its ranks and parameters, which jobs take."""
+    rows = Skeleton.objects.filter(application=row.application, program=row.program, document__isnull=False)
+    alike = rows.filter(ranks=row.ranks, parameters_key=row.parameters_key).defer("document")
+    newest = alike.select_related("application", "profile").first()
+    if newest is None or newest.profile_id != row.pk or newest.target != target:
+        return None
+    return newest if newest.player == _player(row).reason else None
+
+
+def _player(row: Profile) -> SkeletonPlayer:
+    return player_of(row.application, row.run.job.cluster if row.run else "")
 
 
 def _traced(row: Profile) -> Trace:
@@ -72,15 +91,14 @@ def _traced(row: Profile) -> Trace:
     return traced
 
 
-def _built(row: Profile, traced: Trace, target: float | None, actor: User | None) -> Skeleton:
-    seconds = target if target is not None else usual_target(traced.wall)
-    made = _of_profile(row, target=seconds, seconds=traced.wall)
-    player = player_of(row.application, row.run.job.cluster if row.run else "")
+def _built(row: Profile, traced: Trace, target: float, actor: User | None) -> Skeleton:
+    made = _of_profile(row, target=target, seconds=traced.wall)
+    player = _player(row)
     made.player = player.reason
     try:
         made.rate = skeleton_runs.rate()
         work = {"near": players.rate(player.program)} if player.program else None
-        built = build_skeleton(traced, target=seconds)
+        built = build_skeleton(traced, target=target)
         made_document = document(built, rate=made.rate, player=work)
         _check_size(made_document)
         made.document, made.expected = made_document, built.expected
@@ -111,7 +129,8 @@ def build_due() -> int:
 def _build_due(row: Profile) -> bool:
     """Whether a skeleton could be built of a profile that this worker leases."""
     try:
-        _built(row, _traced(row), None, None)
+        traced = _traced(row)
+        _built(row, traced, usual_target(traced.wall), None)
         return True
     except (GridPortalError, OSError) as error:
         log.warning("profile %s: no skeleton could be built: %s", row.pk, error)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
 from gridportal.web.form_errors import page_text
-from gridportal.web.result_messages import add_result
+from gridportal.web.result_messages import add_note, add_result
 from scheduling.jobs.selectors import visible_applications
 from scheduling.messages import message
 from scheduling.profiles.models import Profile
@@ -58,7 +58,7 @@ def download(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_POST
 def build(request: HttpRequest, slug: str) -> HttpResponse:
-    """Build a skeleton from a traced profile."""
+    """Build a skeleton from a traced profile; where an equal one is there, show that."""
     user: Any = request.user
     if not user.has_perm("scheduling.build_skeleton"):
         raise PermissionDenied("Only operators and administrators build skeletons.")
@@ -67,15 +67,18 @@ def build(request: HttpRequest, slug: str) -> HttpResponse:
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
     profile = get_object_or_404(Profile, application=application, pk=number)
     try:
-        row = stored_skeletons.build(profile, actor=user)
+        row, is_new = stored_skeletons.build(profile, actor=user)
     except GridPortalError as error:
         messages.error(request, page_text(error))
         return redirect(f"{reverse('application-profile', args=[slug])}?profile={profile.pk}")
     if row.problem:
         messages.error(request, message(row.problem))
     else:
-        name = f"A skeleton of {row.expected:.2g} s"
-        add_result(request, name, reverse("skeleton", args=[slug, row.pk]), f"is built for {application.name}.")
+        name, address = f"A skeleton of {row.expected:.2g} s", reverse("skeleton", args=[slug, row.pk])
+        if is_new:
+            add_result(request, name, address, f"is built for {application.name}.")
+        else:
+            add_note(request, name, address, "is there already, of the same profile; none was built.")
     return redirect("skeleton", slug, row.pk)
 
 

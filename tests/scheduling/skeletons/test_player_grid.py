@@ -42,7 +42,7 @@ def test_the_skeleton_of_an_open_mpi_program_is_tried_with_open_mpi(grid: Grid, 
     who = portal.run("""
         from scheduling.models import Profile, Skeleton
         from scheduling.skeletons.services import stored_skeletons
-        made = stored_skeletons.build(Profile.objects.get(), 0.2)
+        made, _ = stored_skeletons.build(Profile.objects.get(), 0.2)
         Skeleton.objects.filter(pk=made.pk).update(seconds=100.0, expected=0.2)
         print(json.dumps([message(made.player), sorted(made.document["player"])]))
     """)

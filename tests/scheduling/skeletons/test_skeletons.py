@@ -94,7 +94,7 @@ def test_a_target_is_a_number_of_seconds(application, target):
 
 
 def test_only_a_skeleton_of_just_these_parameters_is_used(application):
-    made = stored_skeletons.build(traced_profile(application, klass="W"))
+    made, _ = stored_skeletons.build(traced_profile(application, klass="W"))
     assert stored_skeletons.best(application, {"klass": "W"}, 4) == made
     assert stored_skeletons.best(application, {"klass": "A"}, 4) is None
     assert stored_skeletons.best(application, {"klass": "W"}, 8) is None
@@ -102,9 +102,9 @@ def test_only_a_skeleton_of_just_these_parameters_is_used(application):
 
 def test_of_two_of_the_same_parameters_the_page_says_which_one_is_used(application, client_as):
     row = traced_profile(application, klass="W")
-    old, other = stored_skeletons.build(row), stored_skeletons.build(traced_profile(application, klass="A"))
+    (old, _), (other, _) = stored_skeletons.build(row), stored_skeletons.build(traced_profile(application, klass="A"))
     assert stored_skeletons.replaced([other, old]) == set()
-    new = stored_skeletons.build(row)
+    new, _ = stored_skeletons.build(row, 0.5)
     assert stored_skeletons.best(application, {"klass": "W"}, 4) == new
     assert stored_skeletons.replaced(stored_skeletons.skeletons_of(application)) == {old.pk}
     page = markup(client_as("user").get("/applications/ep/profile"))
@@ -112,12 +112,41 @@ def test_of_two_of_the_same_parameters_the_page_says_which_one_is_used(applicati
 
 
 def test_a_skeleton_is_not_used_once_the_program_starts_in_another_way(application):
-    made = stored_skeletons.build(traced_profile(application))
+    made, _ = stored_skeletons.build(traced_profile(application))
     application.environment = {"OTHER": "1"}
     application.save()
     made.refresh_from_db()
     assert stored_skeletons.is_stale(made)
     assert stored_skeletons.best_figures(application, {}, 4) is None
+
+
+def test_an_equal_one_is_given_back_where_it_is_the_one_that_jobs_take(application, client_as):
+    row = traced_profile(application)
+    body, client = {"profile": row.pk, "seconds": 0.2}, client_as("operator")
+    answers = [client.post("/api/applications/ep/skeletons", body, "application/json") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 200]
+    assert answers[0].json() == answers[1].json()
+    usual = markup(client.post("/applications/ep/skeletons/build", {"profile": row.pk}, follow=True))
+    assert "is built for NAS EP" in usual
+    again = markup(client.post("/applications/ep/skeletons/build", {"profile": row.pk}, follow=True))
+    assert "is there already, of the same profile; none was built." in again
+    assert Skeleton.objects.count() == 2
+    made, is_new = stored_skeletons.build(row, 0.2)
+    assert is_new  # jobs take the one of the usual time since
+    assert stored_skeletons.best(application, {}, 4) == made
+
+
+def test_one_that_another_player_would_play_or_that_failed_is_built_again(application):
+    row = traced_profile(application)
+    made, _ = stored_skeletons.build(row)
+    for change in (
+        {"player": Reason.of(Code.PLAYED_BY_PORTAL, error="no compiler")},
+        {"document": None, "problem": Reason.of(Code.SKELETON_BUILD_FAILED, error="KeyError")},
+    ):
+        Skeleton.objects.filter(pk=made.pk).update(**change)
+        made, is_new = stored_skeletons.build(row)
+        assert is_new
+    assert stored_skeletons.build(row) == (made, False)
 
 
 def test_the_least_prediction_is_remembered(application):
