@@ -191,6 +191,7 @@ class Code(StrEnum):
     START_SINGLETONS = "start_singletons", "ranks", "mpi", "launcher"
     START_COPIES = "start_copies", "ranks", "found", "launcher"
     START_NO_MPI = "start_no_mpi", "ranks"
+    START_FEWER = "start_fewer", "ranks", "found", "runs", "launcher"  # of MPI; `found`: ranks of all its runs
     START_OTHER_MPI = "start_other_mpi", "ranks", "mpi", "launcher"
     START_INSIDE = "start_inside", "ranks", "inside", "launcher"
     START_NO_PMI = "start_no_pmi", "mpi", "launcher"

@@ -35,6 +35,21 @@ def _(ranks: int, found: int, launcher: str) -> str:
     )
 
 
+@says(Code.START_FEWER)
+def _(ranks: int, found: int, runs: int, launcher: str) -> str:
+    if found > runs:
+        several = f" in {runs} runs of it" if runs > 1 else ""
+        seen = f"MPI was seen with {found} ranks{several}"
+    elif found == 1:
+        seen = "One process was seen to start MPI, and it believed to be alone (rank 0 of 1)"
+    else:
+        seen = f"{found} processes were seen to start MPI, and each believed to be alone (rank 0 of 1)"
+    return (
+        f"{seen}, where {ranks} ranks were asked for. Check that {launcher} starts {ranks} ranks and belongs to the "
+        "MPI that the program was built with."
+    )
+
+
 @says(Code.START_NO_MPI)
 def _(ranks: int) -> str:
     return (

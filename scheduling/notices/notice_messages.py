@@ -50,7 +50,7 @@ _TITLES: Mapping[NoticeKind, str] = {
 }
 #: What says of a job that ended well that its ranks did not work together.
 _STARTED_ODDLY = {
-    *(Code.START_SINGLETONS, Code.START_COPIES, Code.START_OTHER_MPI),
+    *(Code.START_SINGLETONS, Code.START_COPIES, Code.START_FEWER, Code.START_OTHER_MPI),
     *(Code.START_INSIDE, Code.START_NO_PMI, Code.START_NONE),
 }
 _TEST = "Notices of GridPortal arrive here."

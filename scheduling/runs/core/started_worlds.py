@@ -72,6 +72,23 @@ def verdict(worlds: Sequence[World], ranks: int, launcher: Sequence[str]) -> Rea
     return NOTHING
 
 
+def fewer(worlds: Iterable[World], ranks: int, launcher: Sequence[str]) -> Reason:
+    """That all worlds which were seen have together fewer than `ranks` ranks; NOTHING where none was seen.
+
+    Others may have begun unseen: a process leaves only the first world in which it was rank 0.
+
+    >>> fewer([World(1, "pmi", "MPICH 4.0.2")], 4, ("wrap",)).facts
+    {'ranks': 4, 'found': 1, 'runs': 1, 'launcher': 'its launcher'}
+    >>> fewer([World(0, "other", "")], 4, ("wrap",)) == fewer([World(1, "pmi", "")] * 4, 4, ("wrap",)) == NOTHING
+    True
+    """
+    sizes = [world.size for world in worlds if world.size]
+    if not 0 < sum(sizes) < ranks:
+        return NOTHING
+    facts = {"ranks": ranks, "found": sum(sizes), "runs": len(sizes)}
+    return Reason.of(Code.START_FEWER, **facts, launcher=launcher_text(launcher))
+
+
 def _seen_launcher(world: World, launcher: Sequence[str]) -> str:
     """The MPI whose launcher's variables the first process had; empty where they may be srun's too."""
     if world.started_by == "openmpi":

@@ -76,7 +76,8 @@ def start_reason(run: Run, argv: Sequence[str]) -> Reason:
         return certain
     if any(world.size >= ranks for world in worlds):
         return NOTHING
-    return _told_by_log(run, argv) or _told_by_file(run.job.application, ranks, argv)
+    explained = _told_by_log(run, argv) or _told_by_file(run.job.application, ranks, argv)
+    return explained or started_worlds.fewer(worlds, ranks, argv)
 
 
 def not_begun(run: Run, now: datetime) -> Reason:

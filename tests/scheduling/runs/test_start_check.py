@@ -54,19 +54,39 @@ def test_four_that_were_alone_are_told_on_the_page_and_in_rest(run, client_as):
     "lines",
     [
         ["4 pmi MPICH Version: 4.0.2"],
-        ["1 pmi x", "1 pmi x"],
         ["1 pmi x"] * 3 + ["4 pmi x"],
-        ["1 pmi x"] * 3 + ["nonsense"],
         ["0 other "] * 3 + ["4 pmi x"],
         ["0 other "] * 3,
-        ["0 other "] * 3 + ["1 pmi x"],
         ["1 pmi x"] * 8 + ["2 pmi x"],
         ["2 pmi x"] * 9,
+        ["3 pmi x", "1 pmi x"],
+        ["nonsense"],
     ],
 )
 def test_one_world_or_less_than_certainty_is_no_matter(run, lines):
     note(run, *lines)
     assert start_check.start_reason(run, LAUNCHER) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("lines", "found", "runs", "said"),
+    [
+        (["1 pmi x"], 1, 1, "One process was seen to start MPI, and it believed to be alone (rank 0 of 1), where 4"),
+        (["1 pmi x", "1 pmi x"], 2, 2, "2 processes were seen to start MPI, and each believed to be alone (rank 0"),
+        (["1 pmi x"] * 3 + ["nonsense"], 3, 3, "3 processes were seen"),
+        (["0 other "] * 3 + ["1 pmi x"], 1, 1, "One process was seen"),
+        (["3 pmi x"], 3, 1, "MPI was seen with 3 ranks, where 4 ranks were asked for."),
+        (["2 pmi x", "1 pmi x"], 3, 2, "MPI was seen with 3 ranks in 2 runs of it, where 4"),
+    ],
+)
+def test_fewer_ranks_than_were_asked_for_are_told_with_their_number(run, client_as, lines, found, runs, said):
+    note(run, *lines)
+    reason = start_check.start_reason(run, ("/opt/wrapper", "{ranks}"))
+    assert reason == Reason.of(Code.START_FEWER, ranks=4, found=found, runs=runs, launcher="its launcher")
+    assert message(reason).startswith(said)
+    Run.objects.filter(pk=run.pk).update(start_reason=reason)
+    assert message(reason) in markup(client_as("user").get(f"/jobs/{run.job_id}/"))
+    assert client_as("user").get(f"/api/jobs/{run.job_id}/runs/1/").json()["start_reason_code"] == "start_fewer"
 
 
 LOOP = ("sh", "-c", 'for i in 1 2 3 4 5 6 7 8 9; do "$@"; done', "sh")
