@@ -35,7 +35,7 @@ SOURCES = {
     "doctor": "gridportal.serve.commands:doctor_command",
     "skeleton": "scheduling.skeletons.commands.skeleton:app",
     "trace": "scheduling.profiles.commands.recording:app",
-    "job": "scheduling.rescheduling.commands.moving_jobs:app",
+    "job": "scheduling.pages.commands.shown_job:app",
     "moves": "scheduling.rescheduling.commands.move_commands:app",
     "depots": "scheduling.checkpoints.commands.depots:depots_command",
     "redistribute": "scheduling.checkpoints.commands.redistribute:app",

@@ -56,7 +56,17 @@ class DecisionAdmin(ReadOnlyAdmin):
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
-    list_display = ("key", "backend", "state", "started_at", "ended_at", "exit_code", "verified", "seconds")
+    list_display = (
+        "key",
+        "backend",
+        "state",
+        "started_at",
+        "ended_at",
+        "exit_code",
+        "verified",
+        "is_verified",
+        "seconds",
+    )
     list_filter = ("state", "backend", "verified")
     search_fields = ("=job__id", "key")
 

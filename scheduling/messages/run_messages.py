@@ -191,7 +191,8 @@ def _is_head(line: str) -> bool:
 
 
 def _how(exit_code: int | None, verified: bool | None, why: Reason, fault: str) -> str:
-    return f"{_ended(exit_code, verified, why)} {fault}".strip()
+    passed = " Its check passed before it failed." if verified else ""
+    return f"{_ended(exit_code, verified, why)}{passed} {fault}".strip()
 
 
 def _ended(exit_code: int | None, verified: bool | None, why: Reason) -> str:

@@ -88,6 +88,7 @@ def _document(each: ComparedRun) -> dict[str, Any]:
         "seconds": each.seconds,
         "promised": each.promised,
         "predicted": each.predicted,
-        "verified": each.run.verified if each.run else None,
+        "verified": each.run.is_verified if each.run else None,
+        "check_passed": each.run.verified if each.run else None,
         "phases": each.phases,
     }

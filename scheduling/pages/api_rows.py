@@ -12,6 +12,7 @@ from scheduling.messages import message
 from scheduling.pages.job_list import JobList
 from scheduling.placing.core.room import Size
 from scheduling.placing.selectors.occupancy import Reasons
+from scheduling.runs.core.run_checks import is_verified
 
 #: What `jobs_visible_to` adds to a job, and of the rows that it names.
 _OTHERS = (
@@ -55,7 +56,8 @@ def _document(row: dict[str, Any], reasons: Reasons, zone: tzinfo) -> dict[str, 
         "nodes": row["chosen_nodes"],
         "seconds": row["run_seconds"],
         "running_seconds": running_seconds(row["started_at"], row["ended_at"], row["all_runs"], row["state"]),
-        "verified": row["run_verified"],
+        "verified": is_verified(row["run_verified"], row["state"]),
+        "check_passed": row["run_verified"],
         "created_at": _moment(row["created_at"], zone),
         "started_at": _moment(row["started_at"], zone),
         "ended_at": _moment(row["ended_at"], zone),

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from scheduling.pages.output_serializers import PhaseSerializer
-from scheduling.pages.serializers import VERIFIED
+from scheduling.pages.serializers import CHECK_PASSED, VERIFIED
 
 
 class _ComparedRunSerializer(serializers.Serializer[Any]):
@@ -28,6 +28,7 @@ class _ComparedRunSerializer(serializers.Serializer[Any]):
     promised = serializers.FloatField(allow_null=True)
     predicted = serializers.FloatField(allow_null=True)
     verified = serializers.BooleanField(allow_null=True, help_text=VERIFIED)
+    check_passed = serializers.BooleanField(allow_null=True, help_text=CHECK_PASSED)
     phases = PhaseSerializer(many=True)
 
 

@@ -13,6 +13,7 @@ from scheduling.contracts.models import Contract
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.messages import message
+from scheduling.messages.program_check import check_text
 from scheduling.pages.job_summary import INPUT_FILE, asked_rows
 from scheduling.placing.selectors.trial_stories import trial
 from scheduling.runs import selectors
@@ -20,8 +21,6 @@ from scheduling.runs.models import Run
 from scheduling.runs.selectors import PhaseSummary
 
 _NOTHING = "—"
-#: Of a check that said success before the run ended in this state.
-_SAID_SUCCESS = {"failed": "said success, then failed", "cancelled": "said success, then was cancelled"}
 _ASKED = "What was asked"
 #: Facts in which jobs differ that compare two ways of choosing nodes.
 CHOICE = frozenset({"method", "pattern", "candidate groups", "seed", "seed of the selection", "by its skeleton"})
@@ -206,9 +205,7 @@ def _check(each: ComparedRun) -> str:
         return _NOTHING
     if run.verified is None:
         return "none of its own"
-    if not run.verified:
-        return "wrong result"
-    return _SAID_SUCCESS.get(run.state, "verified")
+    return check_text(run.verified, run.state)
 
 
 def _seconds(value: float | None) -> str:

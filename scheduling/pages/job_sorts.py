@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from gridportal.web.sorting import ColumnSort, by_column
 from gridportal.web.templatetags.job_times import running_seconds, seconds_until_now
 from scheduling.jobs.core.states import JobState
+from scheduling.runs.core.run_checks import is_verified
 
 
 def _running(
@@ -27,6 +28,11 @@ def _chosen(nodes: list[str] | None) -> list[str] | None:
     return sorted(set(nodes)) if nodes else None
 
 
+def _check(passed: bool | None, state: str) -> int | None:
+    """Wrong results, then those that nobody can rely on though their check passed, then verified ones."""
+    return None if passed is None else passed + bool(is_verified(passed, state))
+
+
 #: By the name of the column; the values are of jobs with their outcomes (`selectors.jobs_visible_to`).
 SHORT_SORTS: Mapping[str, ColumnSort] = {
     "cluster": by_column("cluster"),
@@ -37,7 +43,7 @@ SHORT_SORTS: Mapping[str, ColumnSort] = {
     "chosen": ColumnSort(("chosen_nodes",), _chosen),
     "running": ColumnSort(("started_at", "ended_at", "state", "all_runs", "run_began"), _running),
     "limit": by_column("time_limit"),
-    "check": by_column("run_verified"),
+    "check": ColumnSort(("run_verified", "state"), _check),
     "started": by_column("started_at"),
     "ended": by_column("ended_at"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from rest_framework import serializers
 
@@ -13,12 +13,17 @@ from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.job_spec import COLUMNS
 from scheduling.messages import message
 from scheduling.placing.selectors.occupancy import Reasons
+from scheduling.runs.core.run_checks import is_verified
 from scheduling.runs.models import Run
 
-#: What the member `verified` means wherever it stands.
+#: What the members `verified` and `check_passed` mean wherever they stand.
 VERIFIED = (
-    "What the program's own check said; null: nothing. True beside the state failed: it said success, and failed after "
-    "that."
+    "Whether the result can be relied on: the program's own check passed, and it has succeeded. Null: it has no check, "
+    "or is not over."
+)
+CHECK_PASSED = (
+    "What the program's own check said; null: nothing. True where verified is false: it passed, and the program failed "
+    "or was cancelled after that."
 )
 
 
@@ -57,10 +62,15 @@ class JobSerializer(ReasonedSerializer):
     application = serializers.CharField(source="application.slug")
     nodes = serializers.ListField(child=serializers.CharField(), source="chosen_nodes", allow_null=True)
     seconds = serializers.FloatField(source="run_seconds", allow_null=True)
-    verified = serializers.BooleanField(source="run_verified", allow_null=True, help_text=VERIFIED)
+    verified = serializers.SerializerMethodField(help_text=VERIFIED)
+    check_passed = serializers.BooleanField(source="run_verified", allow_null=True, help_text=CHECK_PASSED)
     running_seconds = serializers.SerializerMethodField(
         help_text="From start to end on its nodes, of all its runs together; null while it is neither over nor stopped."
     )
+
+    def get_verified(self, row: Any) -> bool | None:
+        """Of its last run."""
+        return is_verified(row.run_verified, row.state)
 
     def get_running_seconds(self, row: Any) -> float | None:
         """Seconds."""
@@ -93,6 +103,7 @@ class JobSerializer(ReasonedSerializer):
             "seconds",
             "running_seconds",
             "verified",
+            "check_passed",
             "created_at",
             "started_at",
             "ended_at",
@@ -102,6 +113,9 @@ class JobSerializer(ReasonedSerializer):
 
 class RunSerializer(ReasonedSerializer):
     """One attempt of the job on one node set."""
+
+    verified = serializers.BooleanField(source="is_verified", read_only=True, allow_null=True, help_text=VERIFIED)
+    check_passed = serializers.BooleanField(source="verified", read_only=True, allow_null=True, help_text=CHECK_PASSED)
 
     class Meta:
         model = Run
@@ -119,12 +133,12 @@ class RunSerializer(ReasonedSerializer):
             "ended_at",
             "exit_code",
             "verified",
+            "check_passed",
             "seconds",
             "result",
             "hosts",
         )
         read_only_fields = fields
-        extra_kwargs: ClassVar[dict[str, dict[str, str]]] = {"verified": {"help_text": VERIFIED}}
 
 
 _REASONS = ("trace_reason", "trace_reason_code", "start_reason", "start_reason_code")

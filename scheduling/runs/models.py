@@ -17,6 +17,7 @@ from gridportal.base.run_files import PROGRESS
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.job_fields import ProgramJSON, ReasonField
 from scheduling.jobs.models import Job, JobEvent
+from scheduling.runs.core.run_checks import is_verified
 from scheduling.runs.core.run_states import OPEN, RUN_LIFE, RunState
 
 STATES = [(state.value, state.value) for state in RunState]
@@ -85,6 +86,11 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.number} of job {self.job_id}"
+
+    @property
+    def is_verified(self) -> bool | None:
+        """Whether its result can be relied on; `verified` is what the program's own check said, whatever came then."""
+        return is_verified(self.verified, self.state)
 
     @property
     def held(self) -> bool:

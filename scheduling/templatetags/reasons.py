@@ -7,7 +7,7 @@ from django import template
 from gridportal.base.reasons import Code, Reason
 from scheduling import messages
 from scheduling.jobs.core.explanation import NextLink
-from scheduling.messages import end_messages, node_messages, selection_messages
+from scheduling.messages import end_messages, node_messages, program_check, selection_messages
 
 register = template.Library()
 
@@ -16,6 +16,12 @@ register = template.Library()
 def message(reason: Reason | list[Reason]) -> str:
     """The sentence for a reason, or the sentences for some, one after the other."""
     return messages.messages(reason) if isinstance(reason, list) else messages.message(reason)
+
+
+@register.filter
+def check_text(passed: bool, state: str) -> str:
+    """What the check of a program said, and what became of its run."""
+    return program_check.check_text(passed, state)
 
 
 @register.filter

@@ -267,7 +267,7 @@ def _job(job: Job) -> dict[str, Any]:
 
     ended = job.ended_at.timestamp() if job.ended_at else None
     runs = [
-        {"nodes": list(run.placement.nodes), "state": run.state, "seconds": run.seconds, "verified": run.verified}
+        {"nodes": list(run.placement.nodes), "state": run.state, "seconds": run.seconds, "verified": run.is_verified}
         for run in job.runs.order_by("number").select_related("placement")
     ]
     return {

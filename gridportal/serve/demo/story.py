@@ -32,7 +32,7 @@ def tell(job: Job) -> dict[str, Any]:
         "selection_seconds": placement.seconds if placement else None,
         "hosts": run.hosts if run else [],
         "seconds": run.seconds if run else None,
-        "verified": run.verified if run else None,
+        "verified": run.is_verified if run else None,
         "result": run.result if run else {},
         "events": [
             {"at": event.at.isoformat(), "state": event.to_state, "reason": message(event.reason)}

@@ -73,8 +73,9 @@ def _not_started_by_open_mpi(lines: Sequence[str]) -> Reason:
 
 
 def ended(exit_code: int | None, verified: bool | None, why: Reason, lines: Sequence[str], fault: str = "") -> Reason:
-    """Why a run failed. `why`: what its backend says; `lines`: the last ones of its log, of which the program's own are
-    kept; `fault`: the sentence about a file of its run directory that cannot be read."""
+    """Why a run failed. `verified`: what its own check said; `why`: what its backend says; `lines`: the last ones of
+    its log, of which the program's own are kept; `fault`: the sentence about a file of its run directory that cannot be
+    read."""
     if absent := not_started(lines):
         return absent
     end = {"exit_code": exit_code, "verified": verified, "why": why, "fault": fault}

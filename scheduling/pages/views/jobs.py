@@ -30,7 +30,7 @@ COLUMNS = (
     *("id", "name", "application", "owner", "state", "method", "pattern", "ranks", "node_count", "chosen_nodes"),
     *("running_seconds", "seconds", "program_check", "submitted", "started", "ended", "reason"),
 )
-#: What the program's own check said, as files of jobs have it.
+#: What the program's own check said, as files of jobs have it beside the state.
 CHECKS = {True: "passed", False: "failed", None: "not checked"}
 
 

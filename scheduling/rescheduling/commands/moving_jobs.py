@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from scheduling.rescheduling.core.expected_move import ExpectedMove
     from scheduling.runs.continuation_models import Continuation
 
-app = typer.Typer(cls=Commands, context_settings=HELP, no_args_is_help=True, help="Jobs that stop and go on elsewhere.")
+app = typer.Typer(
+    cls=Commands,
+    context_settings=HELP,
+    no_args_is_help=True,
+    help="Jobs: where they are, and how they stop and go on elsewhere.",
+)
 
 Number = Annotated[int, typer.Argument(metavar="JOB", help="The number of the job.", min=1)]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]

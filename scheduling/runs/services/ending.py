@@ -119,7 +119,8 @@ def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | 
     why = status.reason
     if not why and status.signal and out_of_memory(lines):
         why = Reason.of(Code.OUT_OF_MEMORY)
-    found = last_words.ended(code, run.verified, why, [check.line] if check.line else lines, str(failure or ""))
+    passed = run.verified if check.verified is None else check.verified and run.verified is not False
+    found = last_words.ended(code, passed, why, [check.line] if check.line else lines, str(failure or ""))
     return with_interpreter(run, found)
 
 

@@ -66,6 +66,15 @@ def test_jobs_sort_by_every_column(client_as, four, sort, expected):
     assert [four[int(row.split(",")[0])] for row in rows] == expected
 
 
+def test_a_check_that_passed_before_the_job_failed_sorts_between_wrong_and_verified(client_as, four):
+    (runs,) = [number for number, name in four.items() if name == "runs"]
+    Job.objects.filter(pk=runs).update(state="failed")
+    Run.objects.filter(job=runs).update(verified=True)
+    assert [four[number] for number in listed(client_as("user").get("/jobs/?sort=check"))] == [
+        *("wrong", "runs", "verified", "new")
+    ]
+
+
 def test_a_long_list_of_jobs_says_when_the_column_sorts(client_as, four, monkeypatch):
     monkeypatch.setattr(sorting, "MOST_SORTED", 3)
     page = markup(client_as("user").get("/jobs/?sort=ranks"))

@@ -133,10 +133,21 @@ def test_a_run_that_dies_after_its_success_is_failed_everywhere(
     ):
         page = markup(client.get(address))
         assert "verified<" not in page, address
-        assert "said success, then failed" in page, address
-    described = client.get("/api/schema?format=json").json()["components"]["schemas"]
-    for name in ("Job", "Run", "RunDetail"):
-        assert "it said success, and failed after" in described[name]["properties"]["verified"]["description"]
+        assert "its check passed before it failed" in page, address
+    assert "Its check passed before it failed." in message(run.reason)
+    answers = [client.get(f"/api/jobs/{run.job_id}").json(), client.get(f"/api/jobs/{run.job_id}/runs/1/").json()]
+    answers += [client.get("/api/jobs").json()["results"][-1], answers[0]["runs"][0]]
+    answers += client.get("/api/jobs/compare", {"runs": f"{run.job_id},{other}"}).json()["runs"]
+    assert {(each["verified"], each["check_passed"]) for each in answers} == {(False, True)}
+
+
+def test_only_a_run_that_succeeded_is_verified(ended: Callable[..., Run], client_as: Callable[..., Any]) -> None:
+    run = ended(GOOD)
+    for state, verified in (("succeeded", True), ("running", None), ("cancelled", False)):
+        Run.objects.update(state=state)
+        Job.objects.update(state=state)
+        found = client_as("user").get(f"/api/jobs/{run.job_id}").json()
+        assert (found["verified"], found["check_passed"], found["runs"][0]["verified"]) == (verified, True, verified)
 
 
 def test_the_line_of_failure_is_what_the_reason_of_another_failure_quotes(ended: Callable[..., Run]) -> None:
