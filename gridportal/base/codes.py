@@ -51,6 +51,7 @@ class Code(StrEnum):
     MEASURING = "measuring"
     BEING_STARTED = "being_started"
     FREE_NOW = "free_now"
+    WORKER_SILENT = "worker_silent", "since", "until", "gives_up"  # gives_up: nobody takes over
     WORKER_LOST = "worker_lost"
     WORKER_LOST_PLACING = "worker_lost_placing", "times"
     IMPOSSIBLE = "impossible", "error"
@@ -190,8 +191,8 @@ class Code(StrEnum):
     # how the ranks of a run were started, where that was odd; `launcher` and `mpi` for people
     START_SINGLETONS = "start_singletons", "ranks", "mpi", "launcher"
     START_COPIES = "start_copies", "ranks", "found", "launcher"
-    START_NO_MPI = "start_no_mpi", "ranks"
     START_FEWER = "start_fewer", "ranks", "found", "runs", "launcher"  # of MPI; `found`: ranks of all its runs
+    START_NO_MPI = "start_no_mpi", "ranks"
     START_OTHER_MPI = "start_other_mpi", "ranks", "mpi", "launcher"
     START_INSIDE = "start_inside", "ranks", "inside", "launcher"
     START_NO_PMI = "start_no_pmi", "mpi", "launcher"

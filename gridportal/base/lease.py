@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+#: Times between two renewals after which the next one is late.
+_LATE = 1.5
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -21,6 +24,10 @@ class Lease:
     (False, True, True)
     >>> lease.is_over(end, noon - timedelta(seconds=30)), lease.is_over(end, noon - timedelta(seconds=31))
     (False, True)
+    >>> lease.silent_since(end, noon + timedelta(seconds=14)) is None
+    True
+    >>> lease.silent_since(end, noon + timedelta(seconds=16)) == noon
+    True
     """
 
     lasting: timedelta
@@ -37,6 +44,14 @@ class Lease:
     def is_over(self, until: datetime | None, now: datetime) -> bool:
         """Whether others may acquire what is kept `until` then; None: nobody has it."""
         return until is None or not now < until <= self.latest(now)
+
+    def silent_since(self, until: datetime | None, now: datetime) -> datetime | None:
+        """When its holder acquired or renewed it last, where the next renewal is late by half of the time between two;
+        None where that is not so, where nobody has it, and where the clock was set back."""
+        if until is None or until > self.latest(now):
+            return None
+        renewed = until - self.lasting
+        return renewed if (now - renewed).total_seconds() > _LATE * self.renew_every else None
 
     @property
     def renew_every(self) -> float:

@@ -50,6 +50,10 @@ class RowLease:
         """The same of one row that was read."""
         return self._lease().is_over(until, now)
 
+    def silent_since(self, until: datetime | None, now: datetime) -> datetime | None:
+        """Since when the holder of a row that was read has not renewed its lease, where that is late."""
+        return self._lease().silent_since(until, now)
+
     def acquire(self, rows: QuerySet[Any], holder: str = "", **fields: Any) -> str:
         """Lease those of `rows` that nobody leases, in one statement; their holder, or "" when none was to be had.
 

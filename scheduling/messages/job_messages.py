@@ -9,7 +9,7 @@ from gridportal.base.name_lists import all_listed
 from gridportal.base.rank_places import distinct, in_short
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.units import rate_text, share_text
-from scheduling.messages.parts import closed_nodes, full_stop, jobs, minute, nodes, until_they_end
+from scheduling.messages.parts import closed_nodes, full_stop, jobs, minute, nodes, second, until_they_end
 from scheduling.messages.parts import seconds as span
 from scheduling.messages.registry import brief, message, plain, says
 
@@ -152,6 +152,14 @@ def _(cluster: str) -> str:
 def _(cluster: str, start: str | None) -> str:
     when = f"they should be free at {minute(start)}" if start else "nobody knows how long"
     return f"Its nodes are busy, and it would wait for them in the queue of {cluster}: {when}."
+
+
+@says(Code.WORKER_SILENT)
+def _(since: str, until: str, *, gives_up: bool) -> str:
+    silent = f"Its worker has not reported since {second(since)}. If it stays silent,"
+    if gives_up:
+        return f"{silent} the job is given up at {second(until)}, for workers were lost over it before."
+    return f"{silent} another takes over at {second(until)}."
 
 
 @says(Code.WORKER_LOST_PLACING)

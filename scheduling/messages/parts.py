@@ -78,6 +78,14 @@ def minute(moment: str, *, with_day: bool = False) -> str:
     return f"{at:%H:%M} UTC" + (f" on {at:%d %B}" if with_day else "")
 
 
+def second(moment: str) -> str:
+    """
+    >>> second("2026-11-23T14:05:09.7+00:00")
+    '14:05:09 UTC'
+    """
+    return f"{datetime.fromisoformat(moment):%H:%M:%S} UTC"
+
+
 def seconds(value: float) -> str:
     """
     >>> seconds(4.3449), seconds(123.4)

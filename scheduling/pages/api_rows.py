@@ -17,7 +17,7 @@ from scheduling.runs.core.run_checks import is_verified
 #: What `jobs_visible_to` adds to a job, and of the rows that it names.
 _OTHERS = (
     *("cpus_per_rank", "owner__username", "application__slug", "chosen_nodes", "run_seconds", "run_verified"),
-    "all_runs",
+    *("all_runs", "lease_until", "attempts"),
 )
 _PLAIN = ("id", "name", "cluster", "state", "reason", "ranks", "node_count", "method", "pattern")
 _TIMES = ("created_at", "started_at", "ended_at")
@@ -38,7 +38,8 @@ class JobRows(JobList):
 def _document(row: dict[str, Any], reasons: Reasons, zone: tzinfo) -> dict[str, Any]:
     """The members in the order of JobSerializer."""
     size = Size(row["node_count"], row["ranks"] * row["cpus_per_rank"])
-    reason = reasons.now(row["state"], row["cluster"], size, row["reason"])
+    leased = row["lease_until"], row["attempts"]
+    reason = reasons.now(row["state"], row["cluster"], size, row["reason"], *leased)
     return {
         "id": row["id"],
         "name": row["name"],

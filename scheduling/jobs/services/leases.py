@@ -22,7 +22,7 @@ PAUSE = timedelta(seconds=30)
 _lease = RowLease(Job, "lease", lambda: Lease(of_workers().lasting, PAUSE))
 #: The columns of a job that nobody leases.
 FREED = _lease.freed
-over, is_over = _lease.over, _lease.is_over
+over, is_over, silent_since = _lease.over, _lease.is_over, _lease.silent_since
 renew, keep = _lease.renew, _lease.keep
 
 

@@ -27,6 +27,7 @@ from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.selectors import befores_of, waiting_reason
+from scheduling.jobs.services import leases
 from scheduling.maintenance import selectors as maintenance
 from scheduling.placing.core.expected_ends import EndsOf, EndSource, ExpectedEnd, last_end
 from scheduling.placing.core.room import FreeRoom, Ledger, NodeRoom, Size
@@ -203,7 +204,7 @@ def explanation(job: Job) -> list[Reason]:
     if job.state == JobState.WAITING:
         before = older(job)
         return [Reasons().of(job), *([Reason.of(Code.IN_LINE, older=before)] if before else [])]
-    return [job.reason or _USUAL.get(JobState(job.state), NOTHING)]
+    return [Reasons().of(job) or _USUAL.get(JobState(job.state), NOTHING)]
 
 
 def older(job: Job) -> int:
@@ -222,10 +223,20 @@ class Reasons:
 
     def of(self, job: Job) -> Reason:
         """The reason; none for a job that needs none."""
-        return self.now(job.state, job.cluster, Size.of(job), job.reason)
+        return self.now(job.state, job.cluster, Size.of(job), job.reason, job.lease_until, job.attempts)
 
-    def now(self, state: str, cluster: str, size: Size, reason: Reason) -> Reason:
+    def now(
+        self,
+        state: str,
+        cluster: str,
+        size: Size,
+        reason: Reason,
+        lease_until: datetime | None = None,
+        attempts: int = 0,
+    ) -> Reason:
         """The same, where there are only the columns of the job."""
+        if state == JobState.PLACING:
+            return _of_worker(lease_until, attempts, timezone.now()) or reason
         if state != JobState.WAITING or reason.code in _HELD_BACK or traits(cluster).has_queue:
             return reason
         if cluster not in self._known:
@@ -236,6 +247,16 @@ class Reasons:
         if not room.admits(*size):
             return too_little_room(room, size, by)
         return Reason.of(Code.ENOUGH_FREE) if reason.code in (Code.TOO_FEW_FREE, Code.TOO_FEW_CPUS) else reason
+
+
+def _of_worker(until: datetime | None, attempts: int, now: datetime) -> Reason:
+    """That the worker that places a job does not renew its lease any more; none while it does."""
+    since = leases.silent_since(until, now)
+    if since is None or until is None:
+        return NOTHING
+    gives_up = attempts >= leases.MAX_ATTEMPTS
+    facts = {"since": since.isoformat(), "until": max(until, now).isoformat()}
+    return Reason.of(Code.WORKER_SILENT, **facts, gives_up=gives_up)
 
 
 def too_little_room(room: FreeRoom, size: Size, by: Iterable[int]) -> Reason:

@@ -35,3 +35,13 @@ def test_an_end_of_a_clock_a_little_ahead_counts(lease: Lease) -> None:
 
 def test_what_nobody_has_is_over() -> None:
     assert Lease(timedelta(seconds=1)).is_over(None, NOON)
+
+
+@given(leases, st.floats(0, 1))
+def test_who_renews_in_time_is_never_said_to_be_silent_and_who_does_not_is_before_it_is_over(
+    lease: Lease, part: float
+) -> None:
+    until = lease.end(NOON)
+    assert lease.silent_since(until, NOON + part * timedelta(seconds=lease.renew_every)) is None
+    assert lease.silent_since(until, until) == NOON
+    assert lease.silent_since(None, NOON) is None

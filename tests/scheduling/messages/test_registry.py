@@ -88,6 +88,7 @@ FACTS: dict[str, Any] = {
     "predicted": 40.0,
     "selection": 52.0,
     "allowed": 2.0,
+    "gives_up": False,
     "since": "2026-11-23T14:05:00+00:00",
     "seconds": 11.0,
     "phase": "panel",
