@@ -37,7 +37,8 @@ class PolicySerializer(serializers.ModelSerializer[ReschedulingPolicy]):
         fields = (
             *("cluster", "policy", "cost_kind", "cost_scale", "threshold", "learns_threshold", "changes_ranks"),
             "expires_after",
-            *("most_per_hour", "job_cooldown", "node_cooldown", "allow", "deny", "changed_by", "changed_at"),
+            *("most_per_hour", "most_per_job", "job_cooldown", "node_cooldown", "allow", "deny"),
+            *("changed_by", "changed_at"),
         )
         read_only_fields = ("cluster", "changed_by", "changed_at")
 

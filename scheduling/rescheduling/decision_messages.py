@@ -73,6 +73,8 @@ _STAYS: Mapping[Verdict, str] = {
     Verdict.NODE_COOLS_DOWN: "One of the nodes was part of a move a short while ago.",
     Verdict.TOO_MANY_MOVES: "There were as many moves as the rules allow.",
 }
+#: As many as a job may have, or none are allowed at all: it does not help to wait.
+_NO_MORE = "The rules of its cluster allow this job no more moves."
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +169,14 @@ def finding(decision: MoveDecision) -> str:
             f"{in_short(decision.nodes)} could take the job, but no performance model predicts how long it would take "
             "there."
         )
-    until = f" It may be asked again at {decision.verdict_until:%H:%M:%S} UTC." if decision.verdict_until else ""
-    return _STAYS[Verdict(decision.verdict)] + until
+    return _stays(decision)
+
+
+def _stays(decision: MoveDecision) -> str:
+    """Which rule, or what else than figures, keeps its job where it is, and until when."""
+    if decision.verdict_until:
+        return f"{_STAYS[Verdict(decision.verdict)]} It may be asked again at {decision.verdict_until:%H:%M:%S} UTC."
+    return _NO_MORE if decision.verdict == Verdict.TOO_MANY_MOVES else _STAYS[Verdict(decision.verdict)]
 
 
 def progress_of(asked: WeighingRequest) -> str:

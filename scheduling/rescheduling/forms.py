@@ -28,6 +28,7 @@ class PolicyForm(WordedForm):
     changes_ranks = forms.BooleanField(label="A move may halve or double the ranks", required=False)
     expires_after = forms.IntegerField(label="A proposal expires after, s", min_value=1, max_value=86_400)
     most_per_hour = forms.IntegerField(label="Moves in an hour, at most", min_value=0, max_value=1000)
+    most_per_job = forms.IntegerField(label="Moves of one job, at most", min_value=0, max_value=1000)
     job_cooldown = forms.IntegerField(label="A job rests after a move for, s", min_value=0, max_value=86_400)
     node_cooldown = forms.IntegerField(label="A node rests after a move for, s", min_value=0, max_value=86_400)
     allow = forms.CharField(

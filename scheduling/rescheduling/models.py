@@ -47,6 +47,7 @@ class ReschedulingPolicy(models.Model):
     )
     expires_after = models.PositiveIntegerField(default=600, help_text="Seconds until a proposal expires.")
     most_per_hour = models.PositiveSmallIntegerField(default=20)
+    most_per_job = models.PositiveSmallIntegerField(default=10)
     job_cooldown = models.PositiveIntegerField(default=600)
     node_cooldown = models.PositiveIntegerField(default=300)
     allow = models.TextField(blank=True)

@@ -36,7 +36,7 @@ _SIMULATED = (
 )
 _RULES = (
     *("policy", "cost_kind", "cost_scale", "threshold", "learns_threshold", "changes_ranks"),
-    *("expires_after", "most_per_hour"),
+    *("expires_after", "most_per_hour", "most_per_job"),
     *("job_cooldown", "node_cooldown", "allow", "deny"),
 )
 

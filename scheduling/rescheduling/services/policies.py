@@ -33,6 +33,7 @@ def rules_of(policy: ReschedulingPolicy, threshold: float) -> MoveRules:
         job_cooldown=timedelta(seconds=policy.job_cooldown),
         node_cooldown=timedelta(seconds=policy.node_cooldown),
         most_per_hour=policy.most_per_hour,
+        most_per_job=policy.most_per_job,
         windows=MoveWindows(windows(policy.allow), windows(policy.deny)),
     )
 
@@ -122,6 +123,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "changes_ranks": _yes_or_no,
     "expires_after": partial(whole, least=1, most=_DAY),
     "most_per_hour": partial(whole, least=0, most=1000),
+    "most_per_job": partial(whole, least=0, most=1000),
     "job_cooldown": partial(whole, least=0, most=_DAY),
     "node_cooldown": partial(whole, least=0, most=_DAY),
     "allow": _hours,

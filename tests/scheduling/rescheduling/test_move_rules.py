@@ -142,3 +142,23 @@ def test_failures_in_a_row_count_until_a_move_went_well(job: Job) -> None:
     assert (history.failures, history.job_moves) == (2, 4)
     assert history.job_moved is not None
     assert timezone.now() - history.job_moved < timedelta(minutes=51)
+
+
+def test_a_cluster_says_how_often_a_job_is_moved(slow_job: Slow, client_as: Any, people: Any) -> None:
+    job = slow_job(policy="automatic", job_cooldown=0, node_cooldown=0, most_per_job=1)
+    moved(job, 30, nodes=["n7"], nodes_now=["n8"])
+    reschedule()
+    decision = decision_of(job)
+    assert (decision.verdict, decision.state, decision.verdict_until) == (Verdict.TOO_MANY_MOVES, "declined", None)
+    page = words(client_as("operator").get(decision.get_absolute_url()))
+    assert "The rules of its cluster allow this job no more moves." in page
+
+
+def test_rest_tells_and_changes_how_often_a_job_is_moved(client_as: Any) -> None:
+    operator, address = client_as("operator"), "/api/migration-rules/grid"
+    assert operator.get(address).json()["most_per_job"] == 10
+    sent = {"most_per_job": 4}
+    assert operator.patch(address, sent, content_type="application/json").json()["most_per_job"] == 4
+    refused = operator.patch(address, {"most_per_job": -1}, content_type="application/json")
+    assert refused.status_code == 400
+    assert refused.json() == {"most_per_job": ["most_per_job is -1; accepted is a whole number from 0 to 1,000."]}

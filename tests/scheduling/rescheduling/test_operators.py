@@ -231,6 +231,7 @@ def test_the_command_line_lists_shows_decides_and_changes_rules(command: Any, pr
     assert command("show", number)["events"][0]["state"] == "proposed"
     assert command("refuse", number, "--as", "operator", "--reason", "not now")["state"] == "refused"
     assert command("rules", "grid", "--as", "operator", "--set", "threshold=0.25")["threshold"] == 0.25
+    assert command("rules", "grid", "--as", "operator", "--set", "most_per_job=3")["most_per_job"] == 3
     assert command("job", str(proposal.job_id), "--as", "user", "--moves", "never")["opted_out"] is True
     assert command("dry-run", "grid")["moves"] == []
 

@@ -101,6 +101,7 @@ def test_rules_are_changed_with_one_sentence_for_each_error(client_as: Any, sett
         "threshold": "0.2",
         "expires_after": "60",
         "most_per_hour": "5",
+        "most_per_job": "3",
         "job_cooldown": "60",
         "node_cooldown": "60",
         "allow": "",
@@ -109,7 +110,8 @@ def test_rules_are_changed_with_one_sentence_for_each_error(client_as: Any, sett
     operator = client_as("operator")
     saved = operator.post(f"/migrations/rules/{name}", fields | {"back": "https://elsewhere.example/"})
     assert (saved.status_code, saved["Location"]) == (302, "/migrations/?show=rules")
-    assert ReschedulingPolicy.objects.get(cluster=name).policy == "automatic"
+    kept = ReschedulingPolicy.objects.get(cluster=name)
+    assert (kept.policy, kept.most_per_job) == ("automatic", 3)
     wrong = operator.post(f"/migrations/rules/{name}", fields | {"deny": "sometimes"})
     assert wrong.status_code == 422
     field = words(wrong).split('id="id_deny"')[1].split("</ul>")[0]
