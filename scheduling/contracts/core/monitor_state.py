@@ -109,6 +109,12 @@ class MonitorState:
         """Actual over predicted seconds of all that was judged: each ratio weighs as much as its phase is long."""
         return self.actual / self.predicted if self.predicted > 0 else None
 
+    @property
+    def read_at(self) -> float:
+        """When the portal last read a report, in Unix seconds; 0: never. What was kept before that was noted has the
+        time of the report itself."""
+        return self.heard_at or self.last_at
+
     def adjust(self, limits: Limits, cause: Cause) -> None:
         """Move the limits, and keep that."""
         self.limits = limits

@@ -138,9 +138,10 @@ def standing_of(contract: Contract, now: datetime) -> Standing:
 
 
 def silent_for(contract: Contract, state: MonitorState, now: datetime) -> float:
-    """Seconds since the last report, else since its run began: what its standing is judged by, and what pages say."""
-    began = contract.run.started_at or contract.opened_at
-    return max(0.0, now.timestamp() - max(state.last_at, began.timestamp()))
+    """Seconds since a report of its run was read, else since the portal watches it: what its standing is judged by, and
+    what pages say. The times in reports do not count: clocks of nodes may be wrong."""
+    began = max(contract.opened_at, contract.run.started_at or contract.opened_at)
+    return max(0.0, now.timestamp() - max(state.read_at, began.timestamp()))
 
 
 def unclosed(cluster: str) -> Sequence[Contract]:

@@ -76,7 +76,7 @@ def _by_contract(contract: Contract | None, now: datetime) -> RestOfRun | None:
     view = outlook(promised, state, ran)
     if view is None:
         return None
-    quiet = min(ran, max(0.0, now.timestamp() - state.last_at))
+    quiet = min(ran, max(0.0, now.timestamp() - state.read_at))
     by = EndSource.FIRST_REPORTS if promised.model == FIRST_REPORTS else EndSource.CONTRACT
     late = max(0.0, quiet - next_report(promised, state))
     return RestOfRun(remaining_now(promised, state, view, quiet), by, late)

@@ -97,7 +97,7 @@ def _judge_silence(contract: Contract) -> None:
 
 def _take(contract: Contract, reports: Sequence[Phase]) -> list[_Called]:
     """Hold reports against the promise, or make one of them."""
-    promised = contract.prediction
+    promised, is_read = contract.prediction, bool(reports)
     if promised is None:
         promised, reports = _first(contract, reports)
     if promised is None:
@@ -105,7 +105,7 @@ def _take(contract: Contract, reports: Sequence[Phase]) -> list[_Called]:
     monitor = contract.monitor_of(promised)
     before = monitor.state.predicted
     calls = _observe(monitor, reports)
-    if reports:
+    if is_read:
         monitor.state.heard(timezone.now().timestamp(), monitor.state.predicted - before)
     contract.monitor = monitor.state.document()
     return calls

@@ -45,8 +45,8 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MoveRules:
-    """When moves are not made although they pay. Per job: a cooldown that doubles with each move that failed, and so many
-    moves at most, whatever became of them."""
+    """When moves are not made although they pay. Per job: a cooldown that doubles with each move that failed, and
+    so many moves at most, whatever became of them."""
 
     threshold: float = THRESHOLD
     job_cooldown: timedelta = timedelta(minutes=10)

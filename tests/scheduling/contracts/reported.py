@@ -14,11 +14,20 @@ from scheduling.runs.services.reading_progress import ingest
 AT = 1_800_000_000.0
 
 
-def report(run: Run, *seconds: float, phase: str = "step", of: int = 100, first: int = 1) -> None:
-    """Lines of a program."""
+def report(
+    run: Run, *seconds: float, phase: str = "step", of: int = 100, first: int = 1, since: float | None = None
+) -> None:
+    """Lines of a program; since: the Unix time of the first one, by the clock of its node, else AT."""
     with Path(run.run_dir, "progress.jsonl").open("a", encoding="utf-8") as file:
         for at, each in enumerate(seconds, start=first):
-            line = {"t": AT + at, "event": "phase", "phase": phase, "seconds": each, "iteration": at, "of": of}
+            line = {
+                "t": (AT if since is None else since) + at,
+                "event": "phase",
+                "phase": phase,
+                "seconds": each,
+                "iteration": at,
+                "of": of,
+            }
             file.write(json.dumps(line) + "\n")
 
 

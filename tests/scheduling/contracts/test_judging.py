@@ -151,16 +151,44 @@ def test_first_reports_on_busy_nodes_are_no_promise(new_run: NewRun) -> None:
     assert contract(run).standing == Standing.WAITING
 
 
-def test_a_silent_run_is_silent_and_calls_nobody(new_run: NewRun) -> None:
+def test_a_silent_run_is_silent_and_calls_once(new_run: NewRun) -> None:
     past(new_run, 1.0)
     run = new_run()
-    Run.objects.filter(pk=run.pk).update(started_at=timezone.now() - timezone.timedelta(hours=1))
+    ago = timezone.now() - timedelta(hours=1)
+    Run.objects.filter(pk=run.pk).update(started_at=ago)
     report(run, *[1.0] * 3)
     tend_contracts()
-    Contract.objects.update(monitor={**contract(run).monitor, "last_at": timezone.now().timestamp() - 31})
+    heard = timezone.now().timestamp() - 31
+    Contract.objects.update(monitor={**contract(run).monitor, "heard_at": heard}, opened_at=ago)
+    tend_contracts()
     tend_contracts()
     assert contract(run).standing == Standing.SILENT
-    assert not ContractCall.objects.exists()
+    assert ContractCall.objects.count() == 1
+
+
+@pytest.mark.parametrize("wrong", [timedelta(minutes=-20), timedelta(minutes=20)])
+def test_silence_is_by_the_clock_of_the_portal_and_not_by_that_of_a_node(new_run: NewRun, wrong: timedelta) -> None:
+    past(new_run, 1.0)
+    run, now = new_run(), timezone.now()
+    report(run, *[1.0] * 3, since=(now + wrong).timestamp())
+    tend_contracts()
+    assert contract(run).standing == Standing.KEPT, "it has just been read"
+    Contract.objects.update(opened_at=now - timedelta(hours=1))
+    Run.objects.filter(pk=run.pk).update(started_at=now - timedelta(hours=1))
+    later = now + timedelta(seconds=40)
+    assert promises.standing_of(contract(run), later) == Standing.SILENT
+    assert story_of(contract(run), later).quiet == pytest.approx(40, abs=20)
+
+
+def test_a_promise_of_first_reports_is_not_silent_when_it_is_made(new_run: NewRun) -> None:
+    run = new_run()
+    tend_contracts()
+    Contract.objects.update(opened_at=timezone.now() - timedelta(hours=1))
+    Run.objects.filter(pk=run.pk).update(started_at=timezone.now() - timedelta(hours=1))
+    report(run, *[2.0] * ENOUGH)
+    tend_contracts()
+    assert contract(run).prediction is not None
+    assert contract(run).standing == Standing.WAITING
 
 
 NOW = timezone.now()
@@ -401,6 +429,7 @@ def test_before_the_first_report_pages_count_silence_from_the_start_as_its_stand
     tend_contracts()
     began = timezone.now() - timedelta(hours=1)
     Run.objects.filter(pk=run.pk).update(started_at=began)
+    Contract.objects.update(opened_at=began)
     story = story_of(contract(run), began + timedelta(hours=1))
     assert story.standing is Standing.SILENT
     assert story.quiet == pytest.approx(3600.0)

@@ -45,7 +45,7 @@ def contract(job: Job, model: str = "cactus", reported: float | None = None) -> 
     state = MonitorState()
     if reported is not None:
         phases = {"step": PhaseRatio(1, 0.05, 5.0, 5.0)}
-        state = MonitorState(phases=phases, actual=5.0, predicted=5.0, last_at=NOW.timestamp() - reported)
+        state = MonitorState(phases=phases, actual=5.0, predicted=5.0, heard_at=NOW.timestamp() - reported)
     monitor = state.document()
     return Contract.objects.create(run=job.runs.get(), promised=promised.document(), monitor=monitor)
 
