@@ -121,6 +121,11 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": every(3600.0),
             "options": {"expires": 3600.0},
         },
+        "forget-decisions": {
+            "task": "scheduling.tasks.forget_decisions",
+            "schedule": every(3600.0),
+            "options": {"expires": 3600.0},
+        },
         "forget-inputs": {
             "task": "scheduling.tasks.forget_inputs",
             "schedule": every(3600.0),

@@ -17,7 +17,7 @@ from scheduling.placing import asked
 from scheduling.placing.services import following, recovery, rounds, trial_steps
 from scheduling.projects import budget_services
 from scheduling.reports import report_letters, schedule_services
-from scheduling.rescheduling.services import rescheduler
+from scheduling.rescheduling.services import forgetting, rescheduler
 from scheduling.resource_requests.services import request_rounds
 from scheduling.runs.services import job_depots
 from scheduling.skeletons.services import stored_skeletons
@@ -144,6 +144,12 @@ def forget_notices() -> None:
     """Let go of old notices and alerts."""
     writing_notices.forget_old()
     judging_rules.forget_old()
+
+
+@task(name="scheduling.tasks.forget_decisions")
+def forget_decisions() -> None:
+    """Let go of old decisions by which no job was moved."""
+    forgetting.forget_old()
 
 
 @task(name="scheduling.tasks.forget_inputs")

@@ -115,6 +115,9 @@ class PortalSettings(sign_in_settings.SignInSettings):
     keep_checkpoints_days: float = Field(
         14.0, ge=0, description="Days for which the checkpoints of a job that did not succeed are kept after its end."
     )
+    keep_decisions_days: float = Field(
+        400.0, ge=1, description="Days for which decisions by which a job was not moved are kept after its end."
+    )
     job_input_bytes: int = Field(10**8, ge=0, description="Bytes of input files that may come with one job.")
     person_input_bytes: int = Field(10**9, ge=0, description="Bytes that the input files of one person may take.")
     demo_password: str = Field("", description="Password of the demo's people. Unset: made once, HOME/demo_password.")

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from monitoring.clusters import selectors as clusters
 from scheduling.checkpoints.selectors import PHASES, restart_point
 from scheduling.contracts.selectors.promises import contract_of
-from scheduling.jobs.core.states import JobState
+from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
 from scheduling.performance.core.phase_prediction import Prediction
 from scheduling.placing.models import Placement
@@ -99,6 +99,20 @@ def moved() -> QuerySet[MoveDecision]:
 def not_moved() -> QuerySet[MoveDecision]:
     """Those by which a job stayed; the newest first."""
     return _shown(MoveDecision.objects.filter(state__in=_STAYED))
+
+
+def old_decisions(before: datetime) -> QuerySet[MoveDecision]:
+    """Those by which a job stayed that was over before that time; what a move came of is none of them."""
+    return MoveDecision.objects.filter(_over(before), state__in=_STAYED, continuation=None)
+
+
+def old_requests(before: datetime) -> QuerySet[WeighingRequest]:
+    """Those of jobs that were over before that time, and whose decision is gone or never was."""
+    return WeighingRequest.objects.filter(_over(before), ended_at__isnull=False, decision=None)
+
+
+def _over(before: datetime) -> Q:
+    return Q(job__state__in=list(FINAL), job__ended_at__lt=before)
 
 
 def earlier_moves(job: Job) -> list[MoveDecision]:
