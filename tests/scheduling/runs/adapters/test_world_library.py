@@ -14,7 +14,7 @@ import pytest
 
 from gridportal.base.reasons import NOTHING, Code
 from scheduling.runs.adapters import world_library
-from scheduling.runs.core.started_worlds import World, verdict
+from scheduling.runs.core.started_worlds import World, fewer, verdict
 from tests.applications.conftest import need
 
 C = """
@@ -91,6 +91,18 @@ def test_a_program_of_another_mpi_than_its_launcher_is_seen(tmp_path, compiler, 
     reason = verdict(worlds, 2, wrong)
     assert reason.code is Code.START_SINGLETONS
     assert reason.facts["mpi"].startswith(mpi)
+
+
+@pytest.mark.parametrize(
+    ("compiler", "launcher"),
+    [(str(OWN / "mpicc"), (*HYDRA[:-1], "1")), ("mpicc.openmpi", (*OPEN_MPI[:-1], "1")), ("mpicc.mpich", ("env",))],
+)
+def test_one_rank_where_two_were_asked_for_is_seen(tmp_path, compiler, launcher):
+    worlds, output = noted(launcher, [compiled(compiler, C, tmp_path)], tmp_path)
+    assert output.split() == ["of", "1"]
+    assert verdict(worlds, 2, launcher) == NOTHING
+    reason = fewer(worlds, 2, launcher)
+    assert (reason.code, reason.facts["found"], reason.facts["runs"]) == (Code.START_FEWER, 1, 1)
 
 
 def test_mpi4py_is_seen_though_python_hides_its_library(tmp_path):
