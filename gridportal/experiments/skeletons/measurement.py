@@ -33,8 +33,9 @@ RANKS = 4
 STREAMS = (40, 100, 150)
 #: The skeleton's part of the program's time...
 SHARE = 1 / 20
-#: ... and what is asked for: what runs once at least makes some skeletons longer than that.
-ASKED = 0.045
+#: ... and what is asked for, of a time that has the start of MPI in it, a second or two; what runs once at least makes
+#: some skeletons longer, too.
+ASKED = 0.042
 #: What the issue wants; errors and share as fractions.
 GOALS = {"mean_error": 0.04, "worst_error": 0.12, "share": SHARE, "correlation": 0.95}
 _LOADED = 3  # every so-manieth condition has a busy node

@@ -147,6 +147,14 @@ def test_a_moment_in_which_the_machine_stood_still_is_not_multiplied_where_a_loo
     assert part * (before + rounds.sum()) == pytest.approx(before + 90 * 0.001)
 
 
+def test_slower_and_faster_moments_count_in_full():
+    """As the application has them too, the median of them is not what it takes."""
+    rounds = np.full(90, 0.001)
+    rounds[60:] = 0.0014
+
+    assert steady(np.cumsum(rounds), [range(91)]) == pytest.approx(1.0)
+
+
 def test_what_every_block_meets_counts_in_full():
     rounds = np.full(90, 0.001)
     rounds[::10] = 0.05  # once in each of the nine blocks

@@ -79,22 +79,24 @@ def build(trace: Trace, *, target: float) -> Skeleton:
             f"{trace.program or 'The program'} sends no messages, so it has no communication skeleton."
         )
     tree = fold(row, WINDOW * (_WIDER if any(segment.of_round for segment in segments) else 1))
+    working = tuple(
+        sum(event.working for event in line) + process.tail.mean
+        for line, process in zip(lines, trace.processes, strict=True)
+    )
+    inside = tuple(sum(event.inside for event in line) for line in lines)
     return Skeleton(
         program=trace.program,
         ranks=trace.ranks,
         mpi=trace.mpi,
         comms={name: members for name, members in trace.comms.items() if name not in trace.inter},
         segments=tuple(segments),
-        scaled=scale(tree, segments, target),
+        scaled=scale(tree, segments, target, max(map(sum, zip(working, inside, strict=True)))),
         work=tuple(
             sum(event.work for event in line) + process.tail.cpu
             for line, process in zip(lines, trace.processes, strict=True)
         ),
-        working=tuple(
-            sum(event.working for event in line) + process.tail.mean
-            for line, process in zip(lines, trace.processes, strict=True)
-        ),
-        inside=tuple(sum(event.inside for event in line) for line in lines),
+        working=working,
+        inside=inside,
         seconds=trace.wall,
         target=target,
         pace=_pace(trace),

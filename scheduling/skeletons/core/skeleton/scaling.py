@@ -26,28 +26,34 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """`schedule` over the kinds' numbers; `runs[kind]` how often each is in it; `part[kind]` of its size, 0..1."""
+    """`schedule` over the kinds' numbers; `runs[kind]` how often each is in it; `part[kind]` of its size, 0..1.
+
+    `pace`: what all segments together took, for each second of the sum of what each took by itself: where the ranks
+    have most to do in different segments they wait less than each segment says.
+    """
 
     schedule: Tree
     runs: Mapping[int, int]
     part: Mapping[int, float]
+    pace: float = 1.0
 
     def seconds(self, segments: Sequence[Segment]) -> float:
         """What it takes where the trace was made."""
-        return sum(times * segments[kind].seconds * self.part[kind] for kind, times in self.runs.items())
+        return self.pace * sum(times * segments[kind].seconds * self.part[kind] for kind, times in self.runs.items())
 
 
-def scale(tree: Tree, segments: Sequence[Segment], target: float) -> Scaled:
-    """A schedule of about `target` seconds; the whole run when that is as short.
+def scale(tree: Tree, segments: Sequence[Segment], target: float, took: float) -> Scaled:
+    """A schedule of about `target` seconds; the whole run, which `took` so many, when that is as short.
 
     Of the schedules tried it is the longest that is not longer than asked for by more than _LONGER, else the shortest:
     a loop of few rounds runs once rather than twice where both are as far from what was asked for.
     """
     whole = sum(segment.times * segment.seconds for segment in segments)
-    fraction = min(1.0, target / whole) if whole > 0 else 1.0
+    pace = min(1.0, took / whole) if whole > 0 else 1.0
+    fraction = min(1.0, target / (pace * whole)) if whole > 0 else 1.0
     tried: list[tuple[float, Scaled]] = []
     for _ in range(_TRIES):
-        scaled = _at(tree, segments, fraction, whole)
+        scaled = _at(tree, segments, fraction, whole, pace)
         seconds = scaled.seconds(segments)
         tried.append((seconds, scaled))
         if fraction == 1.0 or 0.9 * target <= seconds <= _LONGER * target or seconds == 0:
@@ -57,12 +63,12 @@ def scale(tree: Tree, segments: Sequence[Segment], target: float) -> Scaled:
     return max(fitting, key=lambda each: each[0])[1] if fitting else min(tried, key=lambda each: each[0])[1]
 
 
-def _at(tree: Tree, segments: Sequence[Segment], fraction: float, whole: float) -> Scaled:
+def _at(tree: Tree, segments: Sequence[Segment], fraction: float, whole: float, pace: float) -> Scaled:
     shortener = _Shortener(segments, fraction, whole)
     schedule = shortener.body(tree, fraction)
     runs = Counter(unfold(schedule))
     part = {kind: shortener.part(kind) for kind in runs}
-    return Scaled(schedule, dict(runs), part)
+    return Scaled(schedule, dict(runs), part, pace)
 
 
 class _Shortener:

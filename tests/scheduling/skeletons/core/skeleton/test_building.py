@@ -62,6 +62,35 @@ def test_a_target_as_long_as_the_run_repeats_the_whole_run():
     assert ops == {"sendrecv": 40, "allreduce": 4}
 
 
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.2])
+def test_ranks_that_work_in_different_segments_take_no_longer_than_the_run_did(share: float) -> None:
+    """Each works before the message that the other waits for, both at once: in two segments, one for each rank."""
+    there, back = {"peer": 1, "tag": 1, "bytes": 8}, {"peer": 0, "tag": 2, "bytes": 8}
+    bodies = [
+        [
+            programs.loop(
+                100,
+                programs.call("Send", work=0.01, **there),
+                programs.call("Recv", work=0.0, source=1, tag=2, recv_bytes=8),
+            )
+        ],
+        [
+            programs.loop(
+                100,
+                programs.call("Recv", work=0.0, source=0, tag=1, recv_bytes=8),
+                programs.call("Send", work=0.01, **back),
+            )
+        ],
+    ]
+    trace = parse(programs.trace(bodies))
+    whole = build(trace, target=1e9)
+    took = max(map(sum, zip(whole.working, whole.inside, strict=True)))
+    assert sum(each.times * each.seconds for each in whole.segments) > 1.5 * took
+
+    assert whole.expected == pytest.approx(took)
+    assert build(trace, target=share * took).expected == pytest.approx(share * took, rel=0.12)
+
+
 def test_outer_loops_are_shortened_before_inner_ones():
     shortened = made(programs.wavefront(4, 20, 16), 0.1 * whole_time(programs.wavefront(4, 20, 16)))
 
