@@ -141,6 +141,15 @@ def test_a_run_that_dies_after_its_success_is_failed_everywhere(
     assert {(each["verified"], each["check_passed"]) for each in answers} == {(False, True)}
 
 
+def test_a_rank_that_aborts_after_the_success_leaves_no_result(
+    ended: Callable[..., Run], client_as: Callable[..., Any]
+) -> None:
+    called = "Abort(0) on node 1 (rank 1 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 0) - process 1"
+    run = ended(f"{GOOD}{called}\n")
+    assert (run.job.state, run.reason.code, run.verified, run.is_verified) == ("failed", Code.ABORTED, True, False)
+    assert "its check passed before it failed" in markup(client_as("user").get(f"/jobs/{run.job_id}/"))
+
+
 def test_only_a_run_that_succeeded_is_verified(ended: Callable[..., Run], client_as: Callable[..., Any]) -> None:
     run = ended(GOOD)
     for state, verified in (("succeeded", True), ("running", None), ("cancelled", False)):
