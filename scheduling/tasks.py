@@ -68,7 +68,7 @@ def poll_runs(cluster: str = "") -> None:
 @task(name="scheduling.tasks.judge_contracts")
 def judge_contracts() -> None:
     """Open the contracts of runs that have started, and hold those of all runs against what these report."""
-    tending.tend_contracts()
+    tending.tend_contracts(writing_notices.tell_of_model)
 
 
 @task(name="scheduling.tasks.continue_jobs")

@@ -328,6 +328,9 @@ class Code(StrEnum):
     LOG_FAILED = "log_failed", "line"
     LOG_CANCELLED = "log_cancelled", "line"
 
+    # what a plug-in said that predicts how long a program runs
+    MODEL_FAILED = "model_failed", "model", "error"
+
     # of what time a report is that is sent at set times; ISO
     REPORT_OF = "report_of", "begin", "until"
 

@@ -1,9 +1,10 @@
-"""What is said of budgets, reports, and jobs that were read from logs."""
+"""What is said of budgets, reports, models that fail, and jobs that were read from logs."""
 
 from __future__ import annotations
 
 from gridportal.base.rates import hours_text
 from gridportal.base.reasons import Code
+from scheduling.messages.parts import full_stop
 from scheduling.messages.registry import says
 
 
@@ -35,6 +36,11 @@ def _(project: str, allocated: float, ends: str) -> str:
 @says(Code.BUDGET_GOES_ON)
 def _(project: str) -> str:
     return f"Project {project} has node-hours again; the nodes of this job are chosen next."
+
+
+@says(Code.MODEL_FAILED)
+def _(model: str, error: str) -> str:
+    return f"The performance model {model} failed: {full_stop(error)} Runs of the program have no promise of it."
 
 
 @says(Code.LOG_FAILED)

@@ -40,6 +40,9 @@ class NoticeSerializer(serializers.ModelSerializer[Notice]):
     project = serializers.SlugRelatedField[Any](
         slug_field="name", read_only=True, allow_null=True, help_text="Its name."
     )
+    application = serializers.SlugRelatedField[Any](
+        slug_field="slug", read_only=True, allow_null=True, help_text="Its short name."
+    )
     title = serializers.SerializerMethodField()
     text = serializers.SerializerMethodField()
     deliveries = DeliverySerializer(many=True, read_only=True)
@@ -47,8 +50,8 @@ class NoticeSerializer(serializers.ModelSerializer[Notice]):
     class Meta:
         model = Notice
         fields = (
-            *("id", "kind", "job", "decision", "alert", "project", "report", "title", "text", "created_at", "read_at"),
-            "deliveries",
+            *("id", "kind", "job", "decision", "alert", "project", "report", "application"),
+            *("title", "text", "created_at", "read_at", "deliveries"),
         )
         read_only_fields = fields
 
@@ -114,7 +117,9 @@ class Notices(generics.ListAPIView[Notice]):
         asked.is_valid(raise_exception=True)
         rows = selectors.on_page(caller(self.request))
         rows = rows.filter(read_at=None) if asked.validated_data["unread"] else rows
-        return rows.select_related("job", "decision", "event", "alert__rule").prefetch_related("deliveries")
+        return rows.select_related("job", "decision", "event", "alert__rule", "application").prefetch_related(
+            "deliveries"
+        )
 
 
 class ReadNotices(APIView):

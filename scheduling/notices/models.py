@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.job_fields import ReasonField
-from scheduling.jobs.models import Job, JobEvent
+from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.notices.core.notice_kinds import (
     DELIVERY_LIFE,
     USUAL,
@@ -74,7 +74,10 @@ class JobNotices(models.Model):
 
 
 class Notice(models.Model):
-    """What one person is told of one event: a step of a job, or a move that is proposed."""
+    """What one person is told of one event: a step of a job, or a move that is proposed.
+
+    `application`: of whose performance model a notice is.
+    """
 
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices", db_index=False
@@ -87,6 +90,7 @@ class Notice(models.Model):
     )
     alert = models.ForeignKey("scheduling.Alert", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     project = models.ForeignKey("scheduling.Project", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     report = models.ForeignKey(
         "scheduling.ReportSchedule", on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )

@@ -20,6 +20,7 @@ KINDS: Mapping[NoticeKind, str] = {
     NoticeKind.PROPOSED: "A move waits for an operator",
     NoticeKind.ALERT: "An alert fires or ends, for operators",
     NoticeKind.BUDGET: "A budget of my project is nearly or wholly used",
+    NoticeKind.MODEL: "A performance model of my program fails",
 }
 CHANNELS: Mapping[Channel, str] = {Channel.PAGE: "Page", Channel.EMAIL: "E-mail", Channel.WEBHOOK: "Webhook"}
 FORMATS: Mapping[WebhookFormat, str] = {
@@ -45,6 +46,7 @@ _TITLES: Mapping[NoticeKind, str] = {
     NoticeKind.PROPOSED: "A move of {job} waits for an operator",
     NoticeKind.ALERT: "Alert {rule}",
     NoticeKind.BUDGET: "Budget of {project}",
+    NoticeKind.MODEL: "A performance model of {program} fails",
     NoticeKind.REPORT: "Report {report}",
     NoticeKind.TEST: "This is a test",
 }
@@ -63,10 +65,14 @@ def title(notice: Notice) -> str:
         words = "{job} was cancelled"
     elif notice.kind == NoticeKind.ENDED and notice.reason.code in _STARTED_ODDLY:
         words = "{job} has ended, but was started oddly"
-    rule = notice.alert.rule.name if notice.alert else ""
-    project = notice.project.name if notice.project else ""
-    report = notice.report.name if notice.report else ""
-    return words.format(job=_job(notice.job) if notice.job else "", rule=rule, project=project, report=report)
+    facts = {
+        "job": _job(notice.job) if notice.job else "",
+        "rule": notice.alert.rule.name if notice.alert else "",
+        "project": notice.project.name if notice.project else "",
+        "report": notice.report.name if notice.report else "",
+        "program": notice.application.name if notice.application else "",
+    }
+    return words.format(**facts)
 
 
 def text(notice: Notice) -> str:
@@ -84,6 +90,8 @@ def address(notice: Notice) -> str:
         return f"{notice.project.get_absolute_url()}#budgets"
     if notice.report is not None:
         return notice.report.get_absolute_url()
+    if notice.application is not None:
+        return notice.application.get_absolute_url()
     return notice.job.get_absolute_url() if notice.job else ""
 
 
@@ -101,6 +109,8 @@ def letter(notice: Notice, base: str) -> Letter:
         facts["project"] = notice.project.name
     if notice.report_id:
         facts["report"] = notice.report_id
+    if notice.application:
+        facts["application"] = notice.application.slug
     link = f"{base}{path}" if base and path else ""
     key, kind = str(notice.key), NoticeKind(notice.kind)
     return Letter(key, kind, notice.created_at, title(notice), text(notice), link, facts)

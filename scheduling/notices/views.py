@@ -43,7 +43,7 @@ def notices(request: HttpRequest) -> HttpResponse:
     kind = kind if kind in notice_messages.KINDS else ""
     rows = selectors.on_page(person, kind)
     only_unread = request.GET.get("show") == "unread"
-    shown = rows.select_related("job", "decision", "event", "alert__rule").prefetch_related("deliveries")
+    shown = rows.select_related("job", "decision", "event", "alert__rule", "application").prefetch_related("deliveries")
     listed = rows.filter(read_at=None) if only_unread else rows
     page = page_of(LongList(listed, shown), PER_PAGE, request.GET.get("page"))
     context = {

@@ -17,6 +17,7 @@ from monitoring.clusters import selectors as clusters
 from scheduling.contracts.core.best_promise import choose
 from scheduling.contracts.models import Contract
 from scheduling.contracts.selectors import promises
+from scheduling.jobs.models import Application
 from scheduling.performance.core.fitted import LEAST_CPU
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.performance.services.asking import Answers, ModelProblem
@@ -25,23 +26,31 @@ from scheduling.runs.models import Run
 from scheduling.runs.services.isolation import isolated
 from scheduling.skeletons.services.predicting import predict_all
 
+#: Tells whose program it is that a model of another package failed: the program, the model, and what it said.
+Tell = Callable[[Application, str, str], int]
 #: So many contracts one pass opens; plug-ins take their time.
 _MOST = 50
 
 
-def open_contracts(cluster: str) -> int:
-    """Open those of the runs of a cluster that run and have none; how many. The cluster is read once for all."""
+def open_contracts(cluster: str, tell: Tell | None = None) -> int:
+    """Open those of the runs of a cluster that run and have none; how many. The cluster is read once for all. tell: of
+    models that failed; without it nobody is told."""
     measured = cache(partial(_measured, cluster))
-    return sum(_open_contract(run, measured) for run in _without(cluster)[:_MOST])
+    return sum(_open_contract(run, measured, tell) for run in _without(cluster)[:_MOST])
 
 
-def _open_contract(run: Run, measured: Callable[[], Topology | None]) -> bool:
+def _open_contract(run: Run, measured: Callable[[], Topology | None], tell: Tell | None) -> bool:
     """Open one. Where that fails the run has a contract without a promise, which says why: it is not tried forever."""
     subject = f"contract of {run.key}"
     answers = isolated(subject, partial(_ask, run, measured))
     problem = ModelProblem("", str(answers.failure)) if answers.failure else None
     found = answers.value or Answers(problems=(problem,) if problem else ())
-    return bool(isolated(subject, partial(_open, run, found)).value)
+    opened = bool(isolated(subject, partial(_open, run, found)).value)
+    for each in found.problems:
+        if opened and tell and each.is_plugin:
+            about = partial(tell, run.job.application, each.model, each.message)
+            isolated(f"notice of a model of {run.key}", about)
+    return opened
 
 
 def _without(cluster: str) -> QuerySet[Run]:

@@ -18,6 +18,7 @@ class NoticeKind(StrEnum):
     PROPOSED = "proposed"  # a move waits until an operator decides
     ALERT = "alert"  # a rule fires, or what it found has ended
     BUDGET = "budget"  # little or nothing is left of a project's budget
+    MODEL = "model"  # a performance model of a person's own program fails
     REPORT = "report"  # a report that is sent at set times
     TEST = "test"  # a person tries where notices go
 
@@ -70,6 +71,7 @@ CHOSEN = (
     NoticeKind.PROPOSED,
     NoticeKind.ALERT,
     NoticeKind.BUDGET,
+    NoticeKind.MODEL,
 )
 #: What is on a person's page who has chosen nothing.
 USUAL = CHOSEN[1:]

@@ -85,7 +85,7 @@ def _send(pk: int, write: Write) -> bool:
     holder = _lease.acquire(rows, attempts=F("attempts") + 1)
     if not holder:
         return False
-    about = ("job", "decision", "alert__rule", "project", "report")
+    about = ("job", "decision", "alert__rule", "project", "report", "application")
     delivery = rows.select_related("notice__person", *(f"notice__{name}" for name in about)).get()
     rows.update(next_at=timezone.now() + pause(delivery.attempts))
     if delivery.attempts > MOST_ATTEMPTS:  # the workers that tried it last were lost

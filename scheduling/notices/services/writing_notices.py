@@ -6,20 +6,23 @@ and the next worker tells everybody.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from gridportal.accounts.models import User
-from gridportal.base.reasons import Reason
+from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.states import JobState
-from scheduling.jobs.models import Announcement, JobEvent
+from scheduling.jobs.models import Announcement, Application, JobEvent
 from scheduling.notices import selectors
 from scheduling.notices.core.notice_kinds import BY_STATE, Channel, JobChoice, NoticeKind
 from scheduling.notices.models import Delivery, Notice
+from scheduling.performance.core.failure_kinds import failure_kind
 from scheduling.runs.services.isolation import isolated
 
 _MOST = 200
@@ -42,6 +45,21 @@ def tell_of_proposal(decision: Any) -> int:
     return made
 
 
+def tell_of_model(application: Application, model: str, error: str) -> int:
+    """Tell the owner of a program that a performance model of it failed: once for each kind of failure, as long as the
+    notice is kept. How many notices; nobody owns a program that is everybody's."""
+    if application.owner is None or not application.owner.is_active:
+        return 0
+    with transaction.atomic():
+        Application.objects.select_for_update().get(pk=application.pk)  # several runs may begin at once
+        told = Notice.objects.filter(person=application.owner, kind=NoticeKind.MODEL, application=application)
+        kinds = {(each.facts.get("model"), failure_kind(str(each.facts.get("error")))) for each in _reasons(told)}
+        if (model, failure_kind(error)) in kinds:
+            return 0
+        why = Reason.of(Code.MODEL_FAILED, model=model, error=error)
+        return tell(application.owner, NoticeKind.MODEL, application=application, reason=why)
+
+
 def tell(person: User, kind: NoticeKind, choice: JobChoice = JobChoice.USUAL, **about: Any) -> int:
     """One notice and its deliveries, by the ways that the person wants; 1, or 0 where there is none."""
     ways = selectors.channels(person, kind, choice)
@@ -62,6 +80,10 @@ def forget_old() -> int:
         if oldest is not None:
             count += rows.filter(pk__lt=oldest).delete()[0]
     return count
+
+
+def _reasons(rows: QuerySet[Notice]) -> Iterator[Reason]:
+    return rows.values_list("reason", flat=True).iterator()
 
 
 @transaction.atomic

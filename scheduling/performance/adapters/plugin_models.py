@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from gridportal.base import bounded_json
+from gridportal.base import bounded_json, plugin_processes
 from gridportal.base.errors import GridPortalError, InputError, ShellError
 from gridportal.base.plugin_processes import ask_apart, failure_of, plugin_names
 from gridportal.network.topology import dump
@@ -29,6 +29,11 @@ class ModelError(GridPortalError):
 def names() -> list[str]:
     """The plug-ins that are installed."""
     return plugin_names(ENTRY_POINTS)
+
+
+def is_shipped(name: str) -> bool:
+    """Whether it is one of the portal's own."""
+    return plugin_processes.is_shipped(ENTRY_POINTS, name)
 
 
 def asked_about(application: str) -> list[str]:

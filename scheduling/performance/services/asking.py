@@ -27,10 +27,11 @@ _resting: dict[str, tuple[float, float]] = {}
 
 @dataclass(frozen=True, slots=True)
 class ModelProblem:
-    """A model that failed, and what it said."""
+    """A model that failed, and what it said; is_plugin: it is not one of the portal's own."""
 
     model: str
     message: str
+    is_plugin: bool = False
 
     def document(self) -> dict[str, str]:
         """As JSON."""
@@ -81,6 +82,7 @@ def _ask_plugin(
         predictions.extend([Prediction(name, phases)] if phases else [])
     except ModelError as error:
         log.warning("the performance model %s failed for %s: %s", name, question.application, error)
-        problems.append(ModelProblem(name, str(error)))
+        is_theirs = not plugin_models.is_shipped(name)
+        problems.append(ModelProblem(name, str(error), is_plugin=is_theirs))
     if time.monotonic() - began >= patience:
         _resting[name] = time.monotonic() + _REST, patience

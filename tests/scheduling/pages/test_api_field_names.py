@@ -99,3 +99,9 @@ def test_a_notice_names_its_project(client_as, people):
 
     Notice.objects.create(person=people["user"], kind="budget", project=Project.objects.create(name="ocean"))
     assert client_as("user").get("/api/notices").json()["results"][0]["project"] == "ocean"
+
+
+def test_a_notice_names_its_program(client_as, people, application):
+    Notice.objects.create(person=people["user"], kind="model", application=application)
+    told = client_as("user").get("/api/notices").json()["results"][0]
+    assert (told["application"], told["job"]) == (application.slug, None)

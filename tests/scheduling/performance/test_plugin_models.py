@@ -65,6 +65,7 @@ def question(application: str = "sweep3d") -> RunQuestion:
 @pytest.mark.usefixtures("installed")
 def test_a_plug_in_is_found_and_asked() -> None:
     assert {"sweep", "slow"} <= set(plugin_models.names())
+    assert [plugin_models.is_shipped(name) for name in ("sweep", "cactus")] == [False, True]
     assert plugin_models.predict("sweep", question()) == (PhasePrediction("sweep", 20, (0.5,)),)
     assert plugin_models.predict("sweep", question("other")) is None
 
