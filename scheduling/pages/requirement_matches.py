@@ -108,7 +108,7 @@ def _room(spec: JobSpec, source: PoolSource) -> Mapping[str, JobRoom]:
     """What each node is to the job, whoever uses it."""
     options = with_cluster_defaults(spec.options, spec.cluster)
     asked = spec.rank_request
-    seen = occupancy(spec.cluster, options, spec.time_limit, asked)
+    seen = occupancy(spec.cluster, options, spec.time_limit, asked, mpi=spec.application.mpi)
     most = 1 if asked.is_one_a_node else asked.total
     return {
         node.id: JobRoom(

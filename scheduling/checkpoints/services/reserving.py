@@ -306,7 +306,7 @@ def occupancy_without(job: Job, spec: JobSpec, own: list[str], planned: Sequence
             book.drop(each.job.pk)
         book.take(each.job.pk, uses(each.job.rank_request, each.nodes, exclusive=each.job.options.exclusive))
     options = with_cluster_defaults(job.options, job.cluster)
-    seen = occupancy(job.cluster, options, job.time_limit, spec.rank_request, book)
+    seen = occupancy(job.cluster, options, job.time_limit, spec.rank_request, book, job.application.mpi)
     for node in {*own, *(node for each in planned for node in each.left)}:
         seen.busy.pop(node, None)
     return seen

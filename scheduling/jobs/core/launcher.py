@@ -68,9 +68,19 @@ def check_mpi(mpi: object) -> str:
     >>> check_mpi("Open MPI 4.1"), check_mpi("Intel MPI 2021"), check_mpi("")
     ('Open MPI 4.1', 'Intel MPI 2021', '')
     """
-    if not isinstance(mpi, str) or (mpi and not any(name in _run_together(mpi) for name in _MPIS)):
+    if not isinstance(mpi, str) or (mpi and not mpis_named(mpi)):
         raise InputError("mpi", mpi, "the name of an MPI, such as MPICH 4.2, Open MPI 4.1 or Intel MPI 2021")
     return mpi
+
+
+def mpis_named(text: str) -> frozenset[str]:
+    """The MPIs that a text names, whatever their versions.
+
+    >>> sorted(mpis_named("MPICH 4.2, Open MPI 4.1")), mpis_named("gcc")
+    (['mpich', 'openmpi'], frozenset())
+    """
+    together = _run_together(text)
+    return frozenset(name for name in _MPIS if name in together)
 
 
 def _run_together(name: str) -> str:

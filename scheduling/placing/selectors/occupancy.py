@@ -23,6 +23,7 @@ from scheduling.jobs.core.cluster_options import (
     longest,
 )
 from scheduling.jobs.core.cluster_options import reserved as others_reserved
+from scheduling.jobs.core.launcher import mpis_named
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
@@ -36,6 +37,8 @@ from scheduling.placing.selectors.rooms import free_room, holders, ledger, rooms
 from scheduling.runs.selectors import run_starts
 
 _MB = 2**20
+#: The label of a node that says which MPIs it has.
+_MPI_LABEL = "mpi"
 
 
 class Missing(NamedTuple):
@@ -97,9 +100,11 @@ def occupancy(
     time_limit: float | None = None,
     asked: RankRequest | None = None,
     book: Ledger | None = None,
+    mpi: str = "",
 ) -> Occupancy:
     """What is known of the nodes at this moment; `wanted` are a job's options, `time_limit` its seconds, `asked` its
-    ranks and what each of them needs (None: one on each node). `book`: who takes what, where that is known already."""
+    ranks and what each of them needs (None: one on each node). `book`: who takes what, where that is known already;
+    `mpi`: which one its program is built with, if that is known."""
     states, offers = selectors.compute_states(cluster), selectors.offers(cluster)
     book = ledger(cluster, rooms_of(cluster, states)) if book is None else book
     ranks = asked or RankRequest()
@@ -113,6 +118,7 @@ def occupancy(
     slots = {node.name: book.slots(node.name, ranks, empty=True) for node in states}
     too_small = rooms_of(cluster, [node for node in states if not slots[node.name]])
     unfit, missing = dict[str, str](), dict[str, Missing]()
+    built_with = mpis_named(mpi)
     for node in states:
         in_reservation = None if reserved is None else node.name in reserved
         if node.closed or node.name in kept:
@@ -121,6 +127,8 @@ def occupancy(
             unfit[node.name], missing[node.name] = "", _lacks_room(room, ranks)
         elif lacks := _lacks(node.facts, options, in_reservation):
             unfit[node.name], missing[node.name] = "", lacks
+        elif built_with and (there := _other_mpis(node, built_with)):
+            unfit[node.name], missing[node.name] = "", Missing("the MPI", mpi, there)
     busy = {node.name: node.free_at for node in states if node.busy and node.name not in unfit}
     seen = Occupancy(unfit, {}, busy, slots, dict(slots), missing)
     seen.look_again(slots if book.shared else book.taken, book, ranks, exclusive=wanted.exclusive)
@@ -156,6 +164,14 @@ def _lacks(facts: Mapping[str, Any], asked: ClusterOptions, reserved: bool | Non
     if asked.memory and facts.get("memory") and asked.memory > facts["memory"]:
         return Missing("memory in MB", str(asked.memory // _MB), str(facts["memory"] // _MB))
     return None
+
+
+def _other_mpis(node: selectors.NodeState, needed: frozenset[str]) -> str:
+    """Which MPIs a node has, by its label or else by its features, where none of the `needed` ones is among them; empty
+    where it has one, and where nobody says which it has."""
+    stated = node.labels.get(_MPI_LABEL) or ", ".join(filter(mpis_named, node.facts.get("features", [])))
+    has = mpis_named(stated)
+    return stated if has and not has & needed else ""
 
 
 def ends_by_limits(jobs: Iterable[int]) -> dict[int, ExpectedEnd]:

@@ -46,6 +46,7 @@ def explain(
 def _away(seen: Occupancy, *, free: bool) -> dict[str, Reason]:
     """The nodes that the cluster itself keeps from the job."""
     closed = {node: Reason.of(Code.NODE_CLOSED, error=why) for node, why in seen.unfit.items()}
+    closed |= {node: Reason.of(Code.NODE_LACKS_OPTION, **lacks._asdict()) for node, lacks in seen.missing.items()}
     if not free:
         return closed
     busy = {node: Reason.of(Code.NODE_BUSY, job=seen.taken.get(node)) for node in seen.occupied}

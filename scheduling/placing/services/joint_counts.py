@@ -37,7 +37,7 @@ def best_count(spec: JobSpec, table: ScalingTable) -> CountChoice | None:
     def best(count: int) -> Selection:
         one = with_count(spec, count)
         asked = replace(question(one, read_pattern(one)), time_budget=budget, candidates=1)
-        seen = occupancy(spec.cluster, options, spec.time_limit, one.rank_request)
+        seen = occupancy(spec.cluster, options, spec.time_limit, one.rank_request, mpi=spec.application.mpi)
         return answer(status, on_free_nodes(asked, seen))
 
     try:

@@ -132,7 +132,8 @@ def _preview(request: JobSpec, owner: User | None, until: float, ends_of: EndsOf
         )
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.PORTAL.time_budget))
     options = with_cluster_defaults(checked.spec.options, request.cluster)
-    seen = occupancy(request.cluster, options, request.time_limit, request.rank_request)
+    mpi = request.application.mpi
+    seen = occupancy(request.cluster, options, request.time_limit, request.rank_request, mpi=mpi)
     policy = policy_of(request.cluster, request.busy_policy)
     ask: Answer = Remembered()
     if request.classad.strip() or resource_ads(request.cluster).exists():

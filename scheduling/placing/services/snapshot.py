@@ -74,11 +74,12 @@ class PlacementSnapshot:
     def occupancy(self, job: Job | Waiting) -> Occupancy:
         """Which nodes a job cannot have, those that were placed with this snapshot included."""
         options, ranks = with_cluster_defaults(job.options, self.cluster), job.rank_request
-        key = repr((options, job.time_limit, ranks))
+        mpi = job.mpi if isinstance(job, Waiting) else job.application.mpi
+        key = repr((options, job.time_limit, ranks, mpi))
         if key not in self._seen:
             if self._ledger is None:
                 self._ledger = ledger(self.cluster)
-            seen = occupancy(self.cluster, options, job.time_limit, ranks, self._ledger)
+            seen = occupancy(self.cluster, options, job.time_limit, ranks, self._ledger, mpi)
             self._seen[key] = seen, ranks, options.exclusive
         return self._seen[key][0]
 

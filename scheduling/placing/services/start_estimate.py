@@ -66,7 +66,7 @@ def _look(job: Job, ends_of: EndsOf) -> list[Way]:
     book = ledger(job.cluster)
     book.drop(job.pk)
     options = with_cluster_defaults(job.options, job.cluster)
-    seen = occupancy(job.cluster, options, job.time_limit, job.rank_request, book)
+    seen = occupancy(job.cluster, options, job.time_limit, job.rank_request, book, job.application.mpi)
     if status is None or not seen.occupied:
         return []
     try:

@@ -30,7 +30,7 @@ from scheduling.runs.selectors import run_starts
 _SIZE = ("node_count", "ranks", "cpus_per_rank", "options")
 _NEEDS = ("nodes_open", "ranks_per_node", "memory_per_rank", "gres_per_rank")
 _ASKED = ("time_limit", "requirements", "classad", "busy_policy")
-_COLUMNS = ("pk", "state", *_SIZE, *_NEEDS, "attempts", "refused", *_ASKED)
+_COLUMNS = ("pk", "state", *_SIZE, *_NEEDS, "attempts", "refused", *_ASKED, "application__mpi")
 #: So many jobs of the line are looked at together at most.
 PART = 500
 #: So many of the oldest jobs are looked through for the one that nodes are kept for.
@@ -39,7 +39,7 @@ _OLDEST = 1000
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A job that has not started. `refused`: on which figures it was refused last, or empty."""
+    """A job that has not started. `refused`: on which figures it was refused last, or empty; `mpi`: of its program."""
 
     pk: int
     state: str
@@ -57,6 +57,7 @@ class Waiting:
     requirements: Requirements
     classad: str
     busy_policy: str
+    mpi: str
 
     @property
     def rank_request(self) -> RankRequest:
