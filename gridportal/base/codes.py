@@ -38,6 +38,7 @@ class Code(StrEnum):
     BEHIND = "behind", "named", "more"
     KEPT_FOR = "kept_for", "job", "needed", "start"
     IN_LINE = "in_line", "older"
+    MAPPER_ASKED = "mapper_asked", "mapper"
     NOT_MEASURED = "not_measured", "cluster"
     AFTER_JOBS = "after_jobs", "waits_for", "more"  # waits_for: {"job", "state", "has_to_succeed"} of each
     BUDGET_WAITS = "budget_waits", "project", "allocated", "ends"  # node-hours of which nothing is left

@@ -126,6 +126,11 @@ def _(older: int) -> str:
     return f"{older} {verb} came before it and {'is' if older == 1 else 'are'} tried first."
 
 
+@says(Code.MAPPER_ASKED)
+def _(mapper: str) -> str:
+    return f"Its mapper {mapper} takes its time; other jobs are placed meanwhile. It goes on soon after the answer."
+
+
 @says(Code.AFTER_JOBS)
 def _(waits_for: Sequence[Mapping[str, Any]], more: int) -> str:
     parts = [f"job {each['job']}{_state_of(each)}{' to succeed' * each['has_to_succeed']}" for each in waits_for]

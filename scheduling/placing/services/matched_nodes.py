@@ -37,11 +37,12 @@ from scheduling.matching.core.topology_ads import bandwidths_between
 from scheduling.matching.selectors import policies, resource_ads
 from scheduling.matching.services.limited_match import limited_match
 from scheduling.matching.services.mapper_rests import asked_unless_resting
-from scheduling.matching.services.mapping import with_shares
+from scheduling.matching.services.mapping import Ask, with_shares
 from scheduling.matching.services.match_texts import MatchQuestion
 from scheduling.placing.core.match_notes import NO_NOTES, MatchNotes, notes_of
 from scheduling.placing.selectors.node_facts import node_facts
-from scheduling.placing.services.choosing import Answer, Choice
+from scheduling.placing.services import mappers_beside
+from scheduling.placing.services.choosing import Answer, Choice, WaitsError
 from scheduling.selection.core.placement import Request, Selection
 from scheduling.selection.core.slots.node_slots import slots
 
@@ -79,6 +80,7 @@ class MatchedNodes:
     notes: dict[tuple[str, ...], MatchNotes] = field(default_factory=dict)
     answers: dict[tuple[tuple[str, ...], int | None], MatchAnswer] = field(default_factory=dict)
     until: float = math.inf
+    ask: Ask | None = None
 
     def __call__(self, status: NetworkStatus, asked: Request) -> Selection:
         """Raises ImpossibleError where nothing matches, or where the selection has none among what does."""
@@ -175,9 +177,9 @@ class MatchedNodes:
         )
         between = partial(bandwidths_between, status.topology)
         try:
-            ask = partial(asked_unless_resting, until=self.until)
+            ask = self.ask or partial(asked_unless_resting, until=self.until)
             return with_shares(limited_match(question, self.until), between, ask)
-        except InputError:
+        except (InputError, WaitsError):
             raise
         except GridPortalError as error:  # it took too much time or memory: no matter of the round
             raise ImpossibleError(str(error)) from error
@@ -203,8 +205,10 @@ class MatchedNodes:
 
 
 def of_row(job: Job, inner: Answer) -> MatchedNodes:
-    """For a job that is placed."""
-    return MatchedNodes(_matched_job(job, job.owner, ranks_open=job.ranks_open), inner)
+    """For a job that is placed; its mapper does not hold up the others. Raises WaitsError while it is still asked."""
+    mappers_beside.check(job.pk)
+    ask = partial(mappers_beside.ask, job.pk)
+    return MatchedNodes(_matched_job(job, job.owner, ranks_open=job.ranks_open), inner, ask=ask)
 
 
 def of_moved(job: Job, inner: Answer) -> MatchedNodes:
