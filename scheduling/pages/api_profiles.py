@@ -30,6 +30,7 @@ class ProfileSerializer(serializers.ModelSerializer[Profile]):
     """Who talks to whom: `document` has the matrices, dominant pairs, phases and calls; see the profile's page."""
 
     stale = serializers.SerializerMethodField()
+    run_failed = serializers.SerializerMethodField()
     warning = serializers.SerializerMethodField()
     warning_code = serializers.SerializerMethodField()
 
@@ -42,6 +43,7 @@ class ProfileSerializer(serializers.ModelSerializer[Profile]):
             "parameters",
             "pattern",
             "stale",
+            "run_failed",
             "warning",
             "warning_code",
             "created_at",
@@ -50,8 +52,12 @@ class ProfileSerializer(serializers.ModelSerializer[Profile]):
         read_only_fields = fields
 
     def get_stale(self, row: Profile) -> bool:
-        """Whether the application has changed since."""
+        """Whether no job takes it any more: the application has changed since, or its run failed."""
         return stored_profiles.is_stale(row)
+
+    def get_run_failed(self, row: Profile) -> bool:
+        """Whether its run failed before all ranks had called MPI_Finalize, so that no job ever takes it."""
+        return stored_profiles.run_failed(row)
 
     def get_warning(self, row: Profile) -> str:
         """Why a skeleton built from it tells little; empty where nothing speaks against it."""

@@ -11,11 +11,11 @@ from scheduling.runs.models import Run
 class Profile(models.Model):
     """Who talks to whom when this application runs with these parameters on so many ranks, as it was observed.
 
-    `program` is a digest of how the application was started then: once that has changed the profile is stale. `stale`,
-    `use` (`core.profile_uses`) and `pattern_shown` are set by the page that shows it.
+    `program` is a digest of how the application was started then: once that has changed the profile is stale. It is
+    empty where the run failed before all ranks had called MPI_Finalize: no job takes that profile. `use`
+    (`core.profile_uses`) and `pattern_shown` are set by the page that shows it.
     """
 
-    stale: bool
     use: str
     pattern_shown: str
 

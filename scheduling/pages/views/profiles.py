@@ -22,6 +22,7 @@ from scheduling.runs.models import Run
 from scheduling.skeletons.services import stored_skeletons
 
 _PAIRS, _CALLS = 40, 12
+_NOT_TAKEN = (ProfileUse.STALE, ProfileUse.FAILED)
 
 
 @require_safe
@@ -30,7 +31,7 @@ def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
     application = get_object_or_404(visible_applications(caller(request)), slug=slug)
     rows = stored_profiles.profiles_of(application)
     for row, use in zip(rows, stored_profiles.uses(rows), strict=True):
-        row.stale, row.use, row.pattern_shown = use is ProfileUse.STALE, use, stored_profiles.pattern_name(row)
+        row.use, row.pattern_shown = use, stored_profiles.pattern_name(row)
     made = stored_skeletons.skeletons_of(application)
     for one in made:
         one.stale = stored_skeletons.is_stale(one)
@@ -54,7 +55,7 @@ def _watched(request: HttpRequest, application: Application, chosen: Profile | N
 
 def _chosen(rows: list[Profile], wanted: str) -> Profile:
     if not wanted:
-        return next((row for row in rows if not row.stale), rows[0])
+        return next((row for row in rows if row.use not in _NOT_TAKEN), rows[0])
     found = next((row for row in rows if str(row.pk) == wanted), None)
     if found is None:
         raise Http404("This application has no such profile.")

@@ -15,15 +15,18 @@ class ProfileUse(StrEnum):
     OTHERS = "others"  #: only these, for no job can have its own parameters any more
     NEWER = "newer"  #: none: newer ones are taken
     STALE = "stale"  #: none: the program starts in another way now
+    FAILED = "failed"  #: none: its run failed before all ranks had called MPI_Finalize
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A profile; `key`: of its parameters, None where no job can have them any more."""
+    """A profile; `key`: of its parameters, None where no job can have them any more; `failed`: its run did, before all
+    ranks had called MPI_Finalize."""
 
     ranks: int
     key: str | None
     stale: bool
+    failed: bool = False
 
 
 def uses(candidates: Sequence[Candidate]) -> list[ProfileUse]:
@@ -34,8 +37,8 @@ def uses(candidates: Sequence[Candidate]) -> list[ProfileUse]:
     """
     keys, ranks, found = set[tuple[int, str]](), set[int](), []
     for each in candidates:
-        if each.stale:
-            found.append(ProfileUse.STALE)
+        if each.failed or each.stale:
+            found.append(ProfileUse.FAILED if each.failed else ProfileUse.STALE)
             continue
         is_first, is_of_key = each.ranks not in ranks, each.key is not None and (each.ranks, each.key) not in keys
         found.append(_use(is_first, is_of_key))

@@ -29,6 +29,7 @@ from scheduling.profiles.core.profile_uses import Candidate, ProfileUse
 from scheduling.profiles.core.trace import Trace
 from scheduling.profiles.models import Profile as Row
 from scheduling.runs.adapters import recorder
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.isolation import isolated, note
 
@@ -57,7 +58,7 @@ def best(application: Application, given: Mapping[str, Any], ranks: int) -> Row 
 
 def uses(rows: Sequence[Row]) -> list[ProfileUse]:
     """Which jobs take each of the profiles of an application, which come newest first."""
-    return profile_uses.uses([Candidate(row.ranks, _key_now(row), is_stale(row)) for row in rows])
+    return profile_uses.uses([Candidate(row.ranks, _key_now(row), is_stale(row), run_failed(row)) for row in rows])
 
 
 def _key_now(row: Row) -> str | None:
@@ -70,8 +71,13 @@ def _key_now(row: Row) -> str | None:
 
 
 def is_stale(row: Row) -> bool:
-    """Whether the application is started in another way now than when it was observed."""
+    """Whether the application is started in another way now than when it was observed, or that run failed."""
     return row.program != program_key(row.application)
+
+
+def run_failed(row: Row) -> bool:
+    """Whether the run that was observed failed before all of its ranks had called MPI_Finalize."""
+    return not row.program
 
 
 def warning(row: Row) -> Reason:
@@ -98,7 +104,7 @@ def keep(
     traced: Trace | None = None,
     run: Run | None = None,
 ) -> Row:
-    """Keep a profile, with the trace that it was made of."""
+    """Keep a profile, with the trace that it was made of. No job takes that of a `run` that failed half way."""
     with transaction.atomic():
         row = Row.objects.create(
             application=application,
@@ -106,7 +112,7 @@ def keep(
             parameters_key=parameters_key(application, given),
             ranks=observed.ranks,
             source=observed.source,
-            program=program_key(application),
+            program="" if run and traced and _failed_half_way(run, traced) else program_key(application),
             pattern=observed.recognized.name,
             document=profile.document(observed),
             run=run,
@@ -135,6 +141,14 @@ def keep_trace(run: Run) -> Reason:
     merged = trace.merge(documents)
     keep(run.job.application, run.job.parameters, profile.of_trace(merged), traced=merged, run=run)
     return trace_loss.remark(copies, ranks)
+
+
+def _failed_half_way(run: Run, traced: Trace) -> bool:
+    """Whether its program failed by itself, with ranks that had not called MPI_Finalize: nobody knows what these would
+    have sent. One that was ended by its time limit, or stopped, came as far as its trace says."""
+    if run.state != RunState.FAILED or run.stopped or run.reason.facts.get("why"):
+        return False
+    return not all(process.complete for process in traced.processes)
 
 
 def keep_trace_of(run: Run) -> None:

@@ -54,8 +54,8 @@ def build(row: Profile, target: float | None = None, actor: User | None = None) 
     """The skeleton of a traced profile, and whether it is new: where there is an equal one, that is given back.
 
     `target`: seconds that it is to take; None: as trial_budget.target has it. One that cannot be is kept with its
-    problem. Raises InputError for a profile without a trace, for one of which a skeleton is being built, and for a
-    target that is no number of seconds above 0.
+    problem. Raises InputError for a profile without a trace, for one of a run that failed or of which a skeleton is
+    being built, and for a target that is no number of seconds above 0.
     """
     if target is not None and not (math.isfinite(target) and target > 0):
         raise InputError("target", target, "a number of seconds above 0")
@@ -85,6 +85,8 @@ def _player(row: Profile) -> SkeletonPlayer:
 
 
 def _traced(row: Profile) -> Trace:
+    if stored_profiles.run_failed(row):
+        raise InputError("profile", row.pk, "a profile of a run that did not fail")
     traced = stored_profiles.traced(row)
     if traced is None:
         raise InputError("profile", row.pk, "a profile that was traced, which one from monitoring was not")
@@ -143,7 +145,8 @@ def _build_due(row: Profile) -> bool:
 
 def due() -> QuerySet[Profile]:
     """The profiles that are still to get a skeleton; none when PORTAL.skeleton_auto is off."""
-    rows = Profile.objects.filter(skeletons=None).exclude(trace_file="").select_related("application")
+    rows = Profile.objects.filter(skeletons=None).exclude(trace_file="").exclude(program="")
+    rows = rows.select_related("application")
     return rows if settings.PORTAL.skeleton_auto else rows.none()
 
 

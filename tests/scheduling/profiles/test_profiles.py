@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from gridportal.base.errors import InputError
-from gridportal.base.reasons import NOTHING, Code
+from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.models import Application
 from scheduling.jobs.services import job_spec
 from scheduling.messages import message
@@ -21,8 +21,10 @@ from scheduling.placing.services.requests import check, read_pattern
 from scheduling.profiles.core import profile, trace
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import stored_profiles
+from scheduling.runs.models import Run
 from scheduling.runs.services import recording_library
 from scheduling.runs.services.scripts import script_of
+from scheduling.skeletons.services import stored_skeletons
 from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
@@ -199,11 +201,65 @@ def test_a_trace_that_is_too_large_is_told_with_what_to_do(make_job, people, tmp
     assert "record a run with fewer ranks" in message(run.trace_reason)
 
 
-def ranks_file(folder: Path, rank: int, ranks: int) -> None:
+def ranks_file(folder: Path, rank: int, ranks: int, *, complete: bool = True) -> None:
     folder.mkdir(exist_ok=True)
     comms = [{"k": 0, "inter": False, "window": False, "members": list(range(ranks))}]
     head = {"version": 1, "rank": rank, "ranks": ranks, "wall": 1.0, "host": "n", "comms": comms, "body": []}
+    head["complete"] = complete
     (folder / f"rank-{rank}.json").write_text(json.dumps(head))
+
+
+def half_way(run: Run, folder: Path, *, complete: bool = False) -> Profile:
+    """The profile of a run of two ranks of which the second one came to MPI_Finalize, or both did."""
+    run.run_dir, run.script = str(folder), "GRIDPORTAL_TRACE_DIR=trace"
+    for rank in range(2):
+        ranks_file(folder / "trace", rank, 2, complete=complete or rank == 1)
+    stored_profiles.keep_trace_of(run)
+    return Profile.objects.get()
+
+
+def ended(why: Reason = NOTHING) -> Reason:
+    return Reason.of(Code.ENDED, exit_code=5, verified=None, why=why, fault="", log=[], wrote=False)
+
+
+def test_no_job_takes_the_profile_of_a_run_that_failed_half_way(application, make_job, people, tmp_path, client_as):
+    run = make_job(people["user"], "failed", trace=True).runs.get()
+    run.reason = ended()
+    row = half_way(run, tmp_path)
+    assert stored_profiles.best(application, {}, 2) is None
+    assert stored_profiles.choices(application) == []
+    assert 'value="discovered"' not in markup(client_as("user").get("/submit/?application=ep"))
+    page = markup(client_as("operator").get("/applications/ep/profile"))
+    assert "Its run failed before all of its ranks had called MPI_Finalize." in page
+    assert "1 rank ended without MPI_Finalize" in page
+    assert "its run failed: no job takes it" in page
+    for said in ("any nodes", "<dd>ep</dd>", "<td>ep</td>", "has been changed", "build-skeleton"):
+        assert said not in page
+    assert "No job takes it, for this one failed" in markup(client_as("user").get(f"/jobs/{run.job_id}/"))
+    (told,) = client_as("user").get("/api/applications/ep/profiles").json()
+    assert (told["stale"], told["run_failed"]) == (True, True)
+    assert not stored_skeletons.due().exists()
+    with pytest.raises(InputError, match="a run that did not fail"):
+        stored_skeletons.build(row)
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "complete"),
+    [
+        ("failed", ended(Reason.of(Code.OVER_TIME_LIMIT, limit=4.0)), False),
+        ("cancelled", NOTHING, False),
+        ("succeeded", NOTHING, False),
+        ("failed", ended(), True),
+    ],
+)
+def test_the_profile_of_a_run_that_was_ended_or_came_to_its_end_is_taken(
+    application, make_job, people, tmp_path, state, reason, complete
+):
+    run = make_job(people["user"], state, trace=True).runs.get()
+    run.reason = reason
+    row = half_way(run, tmp_path, complete=complete)
+    assert stored_profiles.best(application, {}, 2) == row
+    assert stored_skeletons.due().exists()
 
 
 def no_file(folder: Path) -> None:
