@@ -119,7 +119,7 @@ def _(fault: str) -> str:
 
 @says(Code.OUTPUT_SAYS_FAILURE)
 def _(pattern: str, line: str) -> str:
-    return f"The program ended, but a line of its output means failure: {line} (pattern: {pattern})"
+    return f"A line of the program's output means failure: {line} (pattern: {pattern})"
 
 
 @says(Code.OUTPUT_LACKS_SUCCESS)

@@ -121,6 +121,8 @@ def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | 
         why = Reason.of(Code.OUT_OF_MEMORY)
     passed = run.verified if check.verified is None else check.verified and run.verified is not False
     found = last_words.ended(code, passed, why, [check.line] if check.line else lines, str(failure or ""))
+    if check.line and found.code is Code.ENDED and not (why or failure):  # it tells more than the exit code
+        return check.reason
     return with_interpreter(run, found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -159,9 +160,20 @@ def test_only_a_run_that_succeeded_is_verified(ended: Callable[..., Run], client
         assert (found["verified"], found["check_passed"], found["runs"][0]["verified"]) == (verified, True, verified)
 
 
-def test_the_line_of_failure_is_what_the_reason_of_another_failure_quotes(ended: Callable[..., Run]) -> None:
-    run = ended("ERROR: no convergence\n" + "cleaning up\n" * 9, exit_code=3)
-    assert run.reason.facts["log"] == ["ERROR: no convergence"]
+def test_the_line_of_failure_tells_more_than_the_exit_code(
+    ended: Callable[..., Run], client_as: Callable[..., Any]
+) -> None:
+    run = ended("ERROR: no convergence\n" + "cleaning up\n" * 19, exit_code=3)
+    assert (run.reason.code, run.exit_code) == (Code.OUTPUT_SAYS_FAILURE, 3)
+    said = "A line of the program's output means failure: ERROR: no convergence (pattern: ERROR|NaN)"
+    assert brief(run.job.reason) == said
+    assert said in html.unescape(markup(client_as("user").get(f"/jobs/{run.job_id}/")))
+
+
+def test_a_program_that_does_not_start_has_written_no_line_of_failure(ended: Callable[..., Run]) -> None:
+    line = "[proxy:0@n4] HYDU_create_process (launch.c:73): execvp error on file /no/x (No such file or directory)"
+    run = ended(f"{line}\n", exit_code=255, patterns={"failure": "error"})
+    assert run.reason.code is Code.NO_PROGRAM
 
 
 def test_a_line_of_failure_hides_no_lack_of_memory(ended: Callable[..., Run]) -> None:
