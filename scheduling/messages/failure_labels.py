@@ -10,6 +10,7 @@ _LABELS: Mapping[Code, str] = {
     Code.ENDED: "program failed",
     Code.FAILED_WITH: "program failed, continuable",
     Code.NO_PROGRAM: "program not found",
+    Code.PROGRAM_NOT_SHARED: "program not found",
     Code.UNREADABLE: "end record unreadable",
     Code.OUTPUT_SAYS_FAILURE: "output reports failure",
     Code.OUTPUT_LACKS_SUCCESS: "output lacks success",

@@ -24,6 +24,7 @@ from scheduling.runs.services import start_check, stop_answer
 from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.missing_interpreter import with_interpreter
 from scheduling.runs.services.output_check import OutputCheck, check_output, log_end
+from scheduling.runs.services.program_place import with_place
 from scheduling.runs.services.scripts import launcher_of
 from scheduling.runs.services.steps import advance_run
 from scheduling.runs.services.submissions import ended, name_of
@@ -123,7 +124,7 @@ def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | 
     found = last_words.ended(code, passed, why, [check.line] if check.line else lines, str(failure or ""))
     if check.line and found.code is Code.ENDED and not (why or failure):  # it tells more than the exit code
         return check.reason
-    return with_interpreter(run, found)
+    return with_interpreter(run, with_place(run, found))
 
 
 def _unreadable(run: Run) -> RunFileError | None:

@@ -27,9 +27,8 @@ from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import program_file
 from scheduling.runs.services.program_file import Presence
+from scheduling.runs.services.program_place import has_private_folders, private_folder
 
-#: Each node of an emulated Grid has these of its own.
-_OF_EACH_NODE = (PurePosixPath("/tmp"), PurePosixPath("/var/tmp"), PurePosixPath("/dev/shm"))  # noqa: S108
 _PYTHON = "{python}"
 
 
@@ -43,8 +42,8 @@ def program_warnings(application: Application) -> list[Reason]:
 def _of_its_place(application: Application) -> Iterator[Reason]:
     path = program_file.program_path(application)
     clusters = _clusters(application) if path else []
-    folder = next((str(each) for each in _OF_EACH_NODE if each in PurePosixPath(path).parents), "")
-    private = [cluster.name for cluster in clusters if folder and _is_emulated(cluster)]
+    folder = private_folder(path)
+    private = [cluster.name for cluster in clusters if folder and has_private_folders(cluster)]
     if private:
         yield Reason.of(Code.PROGRAM_NOT_SHARED, program=path, folder=folder, clusters=private)
     shared = [cluster.name for cluster in clusters if cluster.name not in private]
@@ -92,10 +91,6 @@ def _clusters(application: Application) -> list[Cluster]:
         for each in selectors.configured().values()
         if (each.traits.one_machine or each.probe == "grid") and not each.container and closed.get(each.name) is None
     ]
-
-
-def _is_emulated(cluster: Cluster) -> bool:
-    return cluster.traits.one_machine and cluster.traits.has_network
 
 
 def _has_ended_well(application: Application) -> bool:
