@@ -54,6 +54,7 @@ from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import start_check
+from scheduling.runs.services.start_hints import start_hints
 from scheduling.skeletons.charts import predicted_times as trial_chart
 
 LAST_LINES = 12
@@ -113,6 +114,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "inputs_kept": are_kept(job),
         "may_remove_inputs": job.is_final and user.has_perm("scheduling.remove_job_inputs", job),
         "changed_program": changed_program(job, run),
+        "start_hints": start_hints(run) if job.state == "failed" and run and not run.start_reason else [],
         "order": order_of(job, user) if isinstance(user, User) else None,
         "over": job.is_final,
         "from_start_to_end": _of_all_runs(job, story_now["runs"]),

@@ -45,6 +45,7 @@ from scheduling.placing.services import submission, sweep_submission
 from scheduling.placing.services.joint_counts import best_count
 from scheduling.projects import budget_messages
 from scheduling.projects.budget_selectors import budget_state, current_budget
+from scheduling.runs.services.program_warnings import file_warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +256,7 @@ def _page(
             or forms.SPECIFIED & form.errors.keys()
             or ((old := form.initial.get("specification")) and old.groups)
         ),
+        "warnings": file_warnings(form.application),
         "inputs_note": inputs_note(caller(request)),
         "order_open": any(form[name].value() for name in ("after", "after_ok")),
         "sweep_open": any(field.value() for field in form.sweep_parts()),

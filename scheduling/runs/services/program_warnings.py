@@ -34,9 +34,26 @@ _PYTHON = "{python}"
 
 def program_warnings(application: Application) -> list[Reason]:
     """All of them, what keeps it from starting first; none of a program that comes with the portal."""
-    if _PYTHON in application.command and program_file.own_program(application) is None:
+    if _comes_with_portal(application):
         return []
-    return [reason for reason in (*_of_its_place(application), *_of_its_start(application)) if reason]
+    return [*file_warnings(application), *_of_its_runs(application)]
+
+
+def file_warnings(application: Application) -> list[Reason]:
+    """Those that its file and its place tell, whatever its runs did."""
+    if _comes_with_portal(application):
+        return []
+    words = application.launcher or launcher.usual_launcher(application.mpi)
+    return [*_of_its_place(application), *start_warnings(application, words)]
+
+
+def start_warnings(application: Application, argv: Sequence[str]) -> list[Reason]:
+    """What its file tells against being started by the launcher `argv`."""
+    return list(_of_its_start(application, argv))
+
+
+def _comes_with_portal(application: Application) -> bool:
+    return _PYTHON in application.command and program_file.own_program(application) is None
 
 
 def _of_its_place(application: Application) -> Iterator[Reason]:
@@ -56,8 +73,7 @@ def _of_its_place(application: Application) -> Iterator[Reason]:
         yield Reason.of(Code.PROGRAM_NOT_EXECUTABLE, program=path)
 
 
-def _of_its_start(application: Application) -> Iterator[Reason]:
-    words = application.launcher or launcher.usual_launcher(application.mpi)
+def _of_its_start(application: Application, words: Sequence[str]) -> Iterator[Reason]:
     content = program_file.content(application) if _kind(application) == ProgramKind.MPI else b""
     mpi = linked_mpi(content)
     if launcher_name(words) and (inside := started_inside(content)):
@@ -66,6 +82,9 @@ def _of_its_start(application: Application) -> Iterator[Reason]:
         yield Reason.of(Code.LINKED_OTHERWISE, mpi=mpi, launcher=started_worlds.launcher_text(words))
     elif is_of_debians_mpich(content) and _is_portals(application, words):
         yield Reason.of(Code.DEBIANS_MPICH, launcher=launcher_name(words))
+
+
+def _of_its_runs(application: Application) -> Iterator[Reason]:
     if not _has_ended_well(application):
         yield Reason.of(Code.NEVER_TRIED, runs=Run.objects.filter(job__application=application).count())
 

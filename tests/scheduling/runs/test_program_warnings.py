@@ -20,6 +20,7 @@ from scheduling.pages.commands import registered
 from scheduling.runs.services import program_file
 from scheduling.runs.services.program_file import Presence
 from scheduling.runs.services.program_warnings import program_warnings
+from scheduling.runs.services.start_hints import start_hints
 from tests.applications.conftest import need
 from tests.markup import markup
 
@@ -51,6 +52,27 @@ def test_who_brings_a_program_is_warned(client_as):
     assert "calls mpirun itself" in markup(client_as("user").post("/applications/own/new", script, follow=True))
     right = {**FORM, "name": "Right", "mpi": "openmpi", "upload": SimpleUploadedFile("a.out", OPEN_MPI_PROGRAM)}
     assert "is linked with" not in markup(client_as("user").post("/applications/own/new", right, follow=True))
+
+
+def test_the_form_and_a_job_that_failed_warn_of_the_same(client_as, people, make_job):
+    program, said = brought(people, content=OPEN_MPI_PROGRAM), "linked with Open MPI, and MPICH"
+    form = markup(client_as("user").get(f"/submit/?application={program.slug}"))
+    assert form.count(said) == 1
+    assert "It has not run yet" not in form
+    asked = {"application": program, "parameters": {}}
+    failed, ended = (make_job(people["user"], state, **asked) for state in ("failed", "succeeded"))
+    page = markup(client_as("user").get(f"/jobs/{failed.pk}/"))
+    assert page.index("Why it failed.") < page.index(said)
+    assert said not in markup(client_as("user").get(f"/jobs/{ended.pk}/"))
+    program.save()  # it is another one now than the one that failed
+    assert said not in markup(client_as("user").get(f"/jobs/{failed.pk}/"))
+
+
+def test_what_the_launcher_of_its_cluster_starts_is_not_warned_of(people, make_job):
+    run = make_job(people["user"], "failed", application=brought(people, content=OPEN_MPI_PROGRAM)).runs.get()
+    assert [reason.code for reason in start_hints(run)] == [Code.LINKED_OTHERWISE]
+    run.job.application.launcher = ["srun"]
+    assert start_hints(run) == []
 
 
 def test_the_page_of_a_program_names_its_mpi_and_its_launcher(client_as, people):
