@@ -182,6 +182,8 @@ class Code(StrEnum):
 
     # why a job that was to be traced left no profile
     TRACE_NO_MPI = "trace_no_mpi"
+    TRACE_NOT_SEEN = "trace_not_seen"  # the same of a program that ended with 0
+    TRACE_INSIDE = "trace_inside", "inside"  # what its program starts ranks with by itself
     TRACE_COPIES = "trace_copies", "copies", "ranks"
     TRACE_OTHER_RANKS = "trace_other_ranks", "found", "ranks"
     TRACE_INCOMPLETE = "trace_incomplete", "found", "ranks"

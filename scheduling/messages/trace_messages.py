@@ -10,6 +10,9 @@ from scheduling.messages.parts import ranks_text
 from scheduling.messages.parts import seconds as seconds_text
 from scheduling.messages.registry import plain, says
 
+_UNSEEN = "Its communication was not recorded: no rank called MPI_Init where the recording library could see it."
+_WATCH = "If it runs without recording, watch its nodes instead: gridportal trace monitor."
+
 plain(
     {
         Code.TRACE_NO_CALLS: (
@@ -28,9 +31,12 @@ plain(
             "for its MPI. Install that MPI's compiler where the portal runs."
         ),
         Code.TRACE_NO_MPI: (
-            "Its communication was not recorded: no rank called MPI_Init where the recording library could see it. The "
-            "program ended before it, uses no MPI, is linked with it statically, or its wrapper clears LD_PRELOAD. If "
-            "it runs without recording, watch its nodes instead: gridportal trace monitor."
+            f"{_UNSEEN} The program ended before it, uses no MPI, is linked with it statically, or its wrapper clears "
+            f"LD_PRELOAD. {_WATCH}"
+        ),
+        Code.TRACE_NOT_SEEN: (
+            f"{_UNSEEN} The program uses no MPI, is linked with it statically, or its wrapper clears LD_PRELOAD. "
+            f"{_WATCH}"
         ),
     }
 )
@@ -102,6 +108,14 @@ def _(seconds: float) -> str:
     return (
         f"On average a rank spent {seconds_text(seconds)} in reading and writing files with MPI; that counts as no "
         "communication, and a skeleton leaves it out."
+    )
+
+
+@says(Code.TRACE_INSIDE)
+def _(inside: str) -> str:
+    return (
+        f"{_UNSEEN} Its program calls {inside} itself, and was started once for each rank. Let the application's "
+        "launcher start the program itself."
     )
 
 

@@ -8,17 +8,17 @@ from typing import Any
 from gridportal.base.reasons import NOTHING, Code, Reason
 
 
-def loss(documents: Sequence[Any], copies: int, ranks: int, *, begun: bool = False) -> Reason:
+def loss(documents: Sequence[Any], copies: int, ranks: int, *, begun: bool = False, unseen: Reason = NOTHING) -> Reason:
     """Why there is no trace of a job of `ranks` ranks; none where there is one.
 
     `documents`: of the ranks that left a file; `copies`: how many more processes were one of these ranks; `begun`:
-    whether a rank was seen to begin MPI.
+    whether a rank was seen to begin MPI; `unseen`: why none may have been.
 
     >>> loss([{"ranks": 1}], 3, 4).facts, loss([{"ranks": 2}] * 2, 0, 2) == NOTHING
     ({'copies': 4, 'ranks': 4}, True)
     """
     if not documents:
-        return Reason.of(Code.TRACE_INCOMPLETE, found=0, ranks=ranks) if begun else Reason.of(Code.TRACE_NO_MPI)
+        return Reason.of(Code.TRACE_INCOMPLETE, found=0, ranks=ranks) if begun else unseen or why_unseen(None)
     found = _ranks(documents[0])
     if found == 1 < ranks and copies:
         return Reason.of(Code.TRACE_COPIES, copies=copies + 1, ranks=ranks)
@@ -27,6 +27,17 @@ def loss(documents: Sequence[Any], copies: int, ranks: int, *, begun: bool = Fal
     if len(documents) < ranks:
         return Reason.of(Code.TRACE_INCOMPLETE, found=len(documents), ranks=ranks)
     return NOTHING
+
+
+def why_unseen(exit_code: int | None, inside: str = "") -> Reason:
+    """Why no rank of a program that ended with this code began MPI. `inside`: what it starts ranks with by itself.
+
+    >>> why_unseen(0).code.value, why_unseen(5).code.value, why_unseen(1, "mpirun").facts
+    ('trace_not_seen', 'trace_no_mpi', {'inside': 'mpirun'})
+    """
+    if inside:
+        return Reason.of(Code.TRACE_INSIDE, inside=inside)
+    return Reason.of(Code.TRACE_NOT_SEEN if exit_code == 0 else Code.TRACE_NO_MPI)
 
 
 def remark(copies: int, ranks: int) -> Reason:

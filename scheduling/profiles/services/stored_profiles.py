@@ -15,7 +15,7 @@ from django.db import transaction
 
 from gridportal.base import run_directory, run_files
 from gridportal.base.errors import InputError
-from gridportal.base.reasons import Code, Reason
+from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import RunFileError
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.parameters import Value
@@ -32,6 +32,7 @@ from scheduling.runs.adapters import recorder
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.isolation import isolated, note
+from scheduling.runs.services.start_hints import called_inside
 
 log = logging.getLogger(__name__)
 #: The name of a job's pattern that stands for the application's profile.
@@ -135,7 +136,8 @@ def keep_trace(run: Run) -> Reason:
     documents, copies = list(_files(directory, ranks)), trace_library.copies_of_ranks(directory, run_files.TRACE)
     if not documents and not _could_record(run):
         return Reason.of(Code.TRACE_NO_LIBRARY)
-    lost = trace_loss.loss(documents, copies, ranks, begun=trace_library.has_begun(directory))
+    unseen = NOTHING if documents else trace_loss.why_unseen(run.exit_code, called_inside(run))
+    lost = trace_loss.loss(documents, copies, ranks, begun=trace_library.has_begun(directory), unseen=unseen)
     if lost:
         return lost
     merged = trace.merge(documents)

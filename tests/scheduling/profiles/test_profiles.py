@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -262,6 +263,28 @@ def test_the_profile_of_a_run_that_was_ended_or_came_to_its_end_is_taken(
     assert stored_skeletons.due().exists()
 
 
+def test_a_program_that_calls_mpirun_itself_is_named_first(make_job, people, tmp_path):
+    run = make_job(people["user"], "failed", trace=True).runs.get()
+    run.run_dir, run.script = str(tmp_path), "GRIDPORTAL_TRACE_DIR=trace"
+    stored_profiles.keep_trace_of(run)
+    assert "The program ended before it" in message(run.trace_reason)
+    (tmp_path / "output.log").write_text("Error: mpirun does not support recursive calls\n")
+    stored_profiles.keep_trace_of(run)
+    assert "could see it. Its program calls mpirun itself" in message(run.trace_reason)
+
+
+def test_a_script_that_calls_mpirun_itself_is_named_by_its_file(make_job, people, tmp_path):
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)  # everybody may enter it
+        script = Path(folder, "wrap")
+        script.write_text("#!/bin/sh\nexec mpirun -n 4 ./solver\n")
+        run = make_job(people["user"], "succeeded", trace=True).runs.get()
+        run.run_dir, run.script = str(tmp_path), "GRIDPORTAL_TRACE_DIR=trace"
+        run.job.application.command = [str(script)]
+        stored_profiles.keep_trace_of(run)
+    assert run.trace_reason == Reason.of(Code.TRACE_INSIDE, inside="mpirun")
+
+
 def no_file(folder: Path) -> None:
     """What a program without MPI leaves."""
 
@@ -296,7 +319,7 @@ def twice(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("leave", "script", "code", "facts"),
     [
-        (no_file, "GRIDPORTAL_TRACE_DIR=trace", Code.TRACE_NO_MPI, {}),
+        (no_file, "GRIDPORTAL_TRACE_DIR=trace", Code.TRACE_NOT_SEEN, {}),
         (no_file, "no library", Code.TRACE_NO_LIBRARY, {}),
         (begun, "GRIDPORTAL_TRACE_DIR=trace", Code.TRACE_INCOMPLETE, {"found": 0, "ranks": 3}),
         (three_copies, "", Code.TRACE_COPIES, {"copies": 3, "ranks": 3}),
