@@ -22,6 +22,7 @@ from scheduling.runs.models import Run
 from scheduling.skeletons.services import stored_skeletons
 
 _PAIRS, _CALLS = 40, 12
+_RUNS = 10
 _NOT_TAKEN = (ProfileUse.STALE, ProfileUse.FAILED)
 
 
@@ -39,18 +40,24 @@ def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = _chosen(rows, request.GET.get("profile", "")) if rows else None
     context: dict[str, Any] = {"application": application, "profiles": rows}
     context |= {"skeletons": made, "replaced": replaced}
-    context |= {"monitor": observing.command(application, _watched(request, application, chosen))}
+    watched = _watched(request, application, chosen)
+    context |= {"monitor": observing.command(application, watched)}
+    context |= {"shares_nodes": watched is not None and observing.shares_nodes(watched)}
     if chosen:
         context |= _one(request, chosen)
     return render(request, "scheduling/profile.html", context)
 
 
 def _watched(request: HttpRequest, application: Application, chosen: Profile | None) -> Run | None:
-    """The run whose nodes the command names: that of the profile, else the newest that this person may see."""
+    """The run whose nodes the command names: that of the profile, else the newest that this person may see. One of
+    which the command can tell nothing only where there is no other."""
     visible = selectors.jobs_visible_to(caller(request)).filter(application=application)
     runs = Run.objects.filter(job__in=visible, job__cluster__in=observing.grids()).order_by("-pk")
-    own = runs.filter(pk=chosen.run_id).first() if chosen and chosen.run_id else None
-    return own or runs.first()
+    runs = runs.select_related("job", "placement").defer("script")
+    own = runs.filter(pk=chosen.run_id) if chosen and chosen.run_id else runs.none()
+    found = [*own, *runs[:_RUNS]]
+    useful = (run for run in found if observing.can_be_watched(application, run))
+    return next(useful, found[0] if found else None)
 
 
 def _chosen(rows: list[Profile], wanted: str) -> Profile:

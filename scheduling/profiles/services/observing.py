@@ -6,6 +6,7 @@ import shlex
 
 from django.conf import settings
 
+from gridportal.base import rank_places
 from gridportal.base.errors import GridPortalError
 from monitoring.clusters import selectors as clusters
 from scheduling.jobs.core import parameters, ranks
@@ -24,16 +25,31 @@ def grids() -> list[str]:
     return [name for name, cluster in settings.CLUSTERS.items() if cluster.traits.shows_connections]
 
 
-def command(application: Application, run: Run | None = None) -> str:
-    """`gridportal trace monitor` for it, on the nodes and with the parameters of `run`.
+def shares_nodes(run: Run) -> bool:
+    """Whether some of its ranks are on one node: what these send to each other nobody sees."""
+    return len(rank_places.distinct(run.placement.nodes)) < len(run.placement.nodes)
 
-    Without one: on nodes of the first Grid, and with the defaults; a parameter without one stays {name}.
+
+def can_be_watched(application: Application, run: Run) -> bool:
+    """Whether one rank on each of its nodes would tell who talks to whom."""
+    count = len(rank_places.distinct(run.placement.nodes))
+    return not shares_nodes(run) or (count > 1 and ranks.nearest(application.rank_limits, count) == count)
+
+
+def command(application: Application, run: Run | None = None) -> str:
+    """`gridportal trace monitor` for it, on the nodes and with the parameters of `run`, one rank on each node.
+
+    Without one: on nodes of the first Grid, and with the defaults; a parameter without one stays {name}. Empty for
+    a run whose nodes would tell nothing.
     """
+    if run is not None and not can_be_watched(application, run):
+        return ""
     declared = parameters.parse(application.parameters)
     values = {one.name: f"{{{one.name}}}" if one.default is None else one.default for one in declared}
     if run is not None:
         values |= {name: value for name, value in run.job.parameters.items() if name in values}
-    nodes = list(run.placement.nodes) if run else _free_choice(ranks.nearest(application.rank_limits, _USUAL))
+    usual = ranks.nearest(application.rank_limits, _USUAL)
+    nodes = list(rank_places.distinct(run.placement.nodes)) if run else _free_choice(usual)
     count = len(nodes)
     try:
         argv = parameters.render(

@@ -85,6 +85,36 @@ def test_the_command_to_watch_names_the_nodes_and_parameters_of_the_newest_run(c
     assert "--param klass=W --param seed=5" in page
 
 
+def ran_on(job, *nodes):
+    """The newest run of a job, on these nodes, rank by rank."""
+    run = job.runs.get()
+    run.placement.nodes = list(nodes)
+    run.placement.save()
+    return run
+
+
+def test_the_command_to_watch_names_each_node_once_where_ranks_share_them(client_as, make_job, people, application):
+    run = ran_on(make_job(people["user"], "succeeded"), "m7", "m7", "m3", "m3")
+    page = markup(client_as("user").get("/applications/ep/profile"))
+    assert "--nodes m7,m3 " in page
+    assert "one rank on each node" in page
+    application.ranks = {"choices": [4]}
+    assert observing.command(application, run) == ""
+
+
+def test_one_node_for_all_ranks_tells_nothing_but_another_run_may(client_as, make_job, people):
+    older = make_job(people["user"], "succeeded")
+    ran_on(older, "m7", "m7")
+    ran_on(make_job(people["user"], "succeeded"), "m7", "m7")
+    page = markup(client_as("user").get("/applications/ep/profile"))
+    assert 'id="monitor-command"' not in page
+    assert "There is no command yet: the ranks of its runs shared nodes" in page
+    ran_on(older, "m7", "m3")
+    page = markup(client_as("user").get("/applications/ep/profile"))
+    assert "--nodes m7,m3 " in page
+    assert "shared nodes" not in page
+
+
 def test_without_a_run_it_names_nodes_that_the_grid_has(application):
     cluster = Cluster.objects.get_or_create(name="grid")[0]
     for place, name in enumerate(("m3", "m7", "m1", "m2", "m9")):
