@@ -71,9 +71,11 @@ def _(ranks: int) -> str:
 
 @says(Code.TRACE_THREADS)
 def _(ranks: int, threads: int) -> str:
+    if threads == 1:
+        return f"The MPI calls of {ranks_text(ranks)} came from one thread, another than the one that called MPI_Init."
     return (
-        f"Up to {threads} threads of {ranks_text(ranks)} called MPI: the calls of each are in their order, and how "
-        "those of different threads lie between each other is not known."
+        f"At most {threads} threads of {ranks_text(ranks)} called MPI at a time: the calls of each are in their order, "
+        "and how those of different threads lie between each other is not known."
     )
 
 

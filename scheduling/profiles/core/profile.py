@@ -44,7 +44,8 @@ PHASE_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A loop of the program's top level (`repeats` > 1), or what stands between two; seconds and bytes of rank 0."""
+    """A loop of the program's top level (`repeats` > 1), or what stands between two; seconds and bytes of rank 0, of
+    its main thread where several call MPI."""
 
     repeats: int
     calls: int
@@ -135,9 +136,15 @@ class Profile:
         return recognize(self.ranks, [pair[:2] for pair in self.dominant])
 
     @property
+    def is_threaded(self) -> bool:
+        """Whether threads of one rank called MPI: `computing` is then the time that these had of the processors."""
+        return any(limit.code is Code.TRACE_THREADS for limit in self.limits)
+
+    @property
     def ratio(self) -> float | None:
-        """Seconds of computation for each second of communication."""
-        if self.computing is None or not self.communicating:
+        """Seconds of computation for each second of communication; None also where several threads call MPI, for what
+        one computes before its first call and after its last one nobody counts."""
+        if self.computing is None or not self.communicating or self.is_threaded:
             return None
         return self.computing / self.communicating
 
@@ -232,11 +239,11 @@ def _totals(trace: Trace) -> tuple[CallTotal, ...]:
 
 
 def _phases(trace: Trace) -> tuple[Phase, ...]:
-    """Rank 0's top level: each loop of weight, and what is before, between and after."""
+    """The top level of rank 0's main thread: each loop of weight, and what is before, between and after."""
     process = trace.processes[0]
     found: list[Phase] = []
     between: list[Node] = []
-    for node in process.body:
+    for node in traces.of_main_thread(process):
         phase = _phase(trace, process, (node,))
         if isinstance(node, Loop) and phase.computing + phase.communicating >= PHASE_SHARE * process.wall:
             found += [_phase(trace, process, tuple(between))] if between else []
@@ -248,7 +255,7 @@ def _phases(trace: Trace) -> tuple[Phase, ...]:
 
 
 def _phase(trace: Trace, process: Process, body: tuple[Node, ...]) -> Phase:
-    part = Process(process.rank, process.wall, body)
+    part = Process(process.rank, process.wall, body, threads=process.threads)
     only = body[0] if len(body) == 1 else None
     sent = sum(
         size * times

@@ -35,7 +35,7 @@ def _of_order(trace: Trace, names: Set[str]) -> Iterator[Reason]:
         yield Reason.of(Code.TRACE_CUT_SHORT, ranks=cut)
     if unordered := sum(not process.ordered and not process.threads for process in trace.processes):
         yield Reason.of(Code.TRACE_UNORDERED, ranks=unordered)
-    if threaded := [len(process.threads) for process in trace.processes if process.threads]:
+    if threaded := [sum(calls > 0 for calls in process.threads) for process in trace.processes if process.threads]:
         yield Reason.of(Code.TRACE_THREADS, ranks=len(threaded), threads=max(threaded))
 
 

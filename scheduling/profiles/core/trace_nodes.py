@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Final, Literal
 
 Any_ = Literal["any"]
@@ -173,8 +174,29 @@ def unfolded(body: tuple[Node, ...]) -> Iterator[Call]:
                 yield from unfolded(node.body)
 
 
+def of_main_thread(process: Process) -> tuple[Node, ...]:
+    """What the thread called that began MPI, whose calls stand first.
+
+    >>> two = Process(0, 1.0, (Call("MPI_Send"), Loop(3, (Call("MPI_Recv"),))), threads=(1, 3))
+    >>> [call.call for call in unfolded(of_main_thread(two))]
+    ['MPI_Send']
+    """
+    if not process.threads:
+        return process.body
+    counts = accumulate(sum(times for _, times in weighted((node,))) for node in process.body)
+    return tuple(node for node, count in zip(process.body, counts, strict=True) if count <= process.threads[0])
+
+
+def worked(process: Process) -> float:
+    """Seconds that the threads which called MPI had of the processors outside it."""
+    return process.tail.cpu * process.tail.n + sum(call.compute.cpu * times for call, times in weighted(process.body))
+
+
 def computing(process: Process) -> float:
-    """Seconds of wall time that the rank spent outside MPI."""
+    """Seconds of wall time that the rank spent outside MPI. Of one whose threads call MPI, which wait for each other
+    there, the seconds that these had of the processors."""
+    if process.threads:
+        return worked(process)
     return process.tail.mean * process.tail.n + sum(call.compute.mean * times for call, times in weighted(process.body))
 
 
@@ -182,11 +204,10 @@ def waiting(process: Process) -> float:
     """Seconds outside MPI in which the rank asked for no processor: it slept, or waited for files, devices or another
     program. At least so many, for all its time without a processor is left out, in MPI too. None of a rank whose other
     threads worked: it may have waited for them, and how long they had no processor nobody counts."""
-    worked = process.tail.cpu * process.tail.n
-    worked += sum(call.compute.cpu * times for call, times in weighted(process.body))
-    if process.helped > _HELPED * (worked + process.helped):
+    own = worked(process)
+    if process.helped > _HELPED * (own + process.helped):
         return 0.0
-    return max(0.0, computing(process) - worked - process.ready)
+    return max(0.0, computing(process) - own - process.ready)
 
 
 def communicating(process: Process) -> float:

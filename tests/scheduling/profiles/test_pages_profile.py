@@ -14,6 +14,7 @@ from monitoring.clusters.models import Cluster, Node
 from scheduling.profiles.core.profile import of_counters
 from scheduling.profiles.services import observing, stored_profiles
 from tests.markup import markup
+from tests.scheduling.profiles.core.test_profile import threaded
 from tests.scheduling.profiles.test_profiles import line_profile
 
 pytestmark = pytest.mark.django_db
@@ -83,6 +84,15 @@ def test_the_command_to_watch_names_the_nodes_and_parameters_of_the_newest_run(c
     page = markup(client_as("user").get("/applications/ep/profile"))
     assert "--nodes m7,m3 " in page
     assert "--param klass=W --param seed=5" in page
+
+
+def test_the_phases_of_a_program_with_threads_are_said_to_be_of_its_main_one(client_as, application):
+    said, of_main = "Loops of rank 0's top level", "Loops of the top level of rank 0's main thread"
+    for threads in ((), (1, 20)):
+        stored_profiles.keep(application, {}, threaded(*threads))
+        page = html.unescape(markup(client_as("manager").get("/applications/ep/profile")))
+        assert (said in page, of_main in page) == (not threads, bool(threads))
+        assert ("Computation to MPI" in page) == (not threads)
 
 
 def ran_on(job, *nodes):

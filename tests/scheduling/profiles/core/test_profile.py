@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from gridportal.base.errors import InputError
+from gridportal.base.reasons import Code
 from scheduling.jobs.core import patterns
+from scheduling.messages import message
 from scheduling.profiles.core import profile
 from scheduling.profiles.core.profile_names import OWN, recognize
 from scheduling.profiles.core.profile_spread import sends
-from scheduling.profiles.core.trace import Call, Loop, Process, Trace
+from scheduling.profiles.core.trace import Call, Compute, Inside, Loop, Process, Trace
 
 SIZES = [8.0, 4096.0, 1e6]
 COUNTS = range(2, 18)
@@ -100,6 +102,32 @@ def test_loops_and_started_requests_count_as_often_as_they_ran() -> None:
 def test_what_is_fetched_comes_from_the_other_side() -> None:
     found = of((Call("MPI_Get", peer=1, bytes=10), Call("MPI_Put", peer=1, bytes=4), Call("MPI_Win_lock", peer=1)), ())
     assert found.sizes.tolist() == [[0, 4], [10, 0]]
+
+
+def threaded(*threads: int) -> profile.Profile:
+    """Of a rank whose main thread waits 9 s of 10 for its other threads, which call one after the other, and sends."""
+    sends = Call("MPI_Send", peer=0, bytes=1.0, compute=Compute(1, 10.0, 0.0, 1.0), seconds=Inside(1, 5.0))
+    others = Loop(20, (Call("MPI_Recv", compute=Compute(20, 0.0, 0.0, 0.0), seconds=Inside(20, 1.0)),))
+    process = Process(0, 12.0, (sends, others), Compute(1, 2.0, 0.0, 0.5), threads=threads, ordered=not threads)
+    return profile.of_trace(Trace("p", 1, "", 12.0, (), {"0": (0,)}, (process,)))
+
+
+def test_the_phases_of_a_program_with_threads_are_those_of_its_main_one() -> None:
+    one, several = threaded(), threaded(1, 10, 10)
+    assert [(phase.calls, phase.computing) for phase in one.phases] == [(1, 10.0), (20, 0.0)]
+    assert [(phase.calls, phase.computing) for phase in several.phases] == [(1, 1.0)]
+    assert threaded(0, 1, 20).phases == ()
+    assert (several.computing, several.waiting, several.ratio) == (1.5, 0.0, None)
+    assert (one.computing, one.ratio) == (12.0, 12.0 / 25.0)
+    assert (one.is_threaded, several.is_threaded) == (False, True)
+
+
+def test_threads_that_called_nothing_are_not_counted() -> None:
+    (limit,) = threaded(0, 1, 20).limits
+    assert (limit.code, limit.facts) == (Code.TRACE_THREADS, {"ranks": 1, "threads": 2})
+    assert message(limit).startswith("At most 2 threads of 1 rank called MPI at a time")
+    (alone,) = threaded(0, 21).limits
+    assert "came from one thread" in message(alone)
 
 
 def test_pairs_that_carry_little_do_not_matter() -> None:
