@@ -32,14 +32,15 @@ struct rounds {
 static int blocks_of[LEVELS][BLOCKS + 1], from_below[LEVELS];
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
-/* The part of number / golden ratio after the point, of 1 << 32. */
-static uint32_t after_point(int number)
+/* The part of number / golden ratio after the point, of 1 << 64. In 32 bits it is wrong by half of the number, which from
+ * some 100,000 blocks on is more than the part that is asked for. */
+static uint64_t after_point(int number)
 {
-    return (uint32_t)number * 2654435769u;
+    return (uint64_t)number * 11400714819323198485u;
 }
 
 /* The block that is kept next at a level: it is as far away as a number of Fibonacci. */
-static int next_block(int block, uint32_t below)
+static int next_block(int block, uint64_t below)
 {
     int distance = 1, longer = 2;
     while (after_point(block + distance) > below) {
@@ -52,11 +53,11 @@ static int next_block(int block, uint32_t below)
 
 static void fill_blocks(void)
 {
-    double below = 0x1p32;
+    double below = 0x1p64;
     for (int level = 0; level < LEVELS; level++, below *= 0.6180339887498949) {
         int *blocks = blocks_of[level];
         for (int i = 0; i < BLOCKS; i++)
-            blocks[i + 1] = next_block(blocks[i], level ? (uint32_t)below : UINT32_MAX);
+            blocks[i + 1] = next_block(blocks[i], level ? (uint64_t)below : UINT64_MAX);
         while (level && blocks[from_below[level]] < blocks_of[level - 1][BLOCKS])
             from_below[level]++;
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +12,7 @@ from statistics import median
 import pytest
 
 from scheduling.profiles.core.trace import Call, Loop, Trace
-from tests.scheduling.profiles.tracing.conftest import MPICH, Traced
+from tests.scheduling.profiles.tracing.conftest import MPICH, Traced, need
 from tests.scheduling.profiles.tracing.test_library import compiled
 
 RANKS = 3
@@ -95,3 +97,25 @@ def test_calls_of_an_inner_loop_have_their_mean_of_each_round(traced: Traced, tm
         assert inner[rank].compute.n == 3 * 130
         assert len(inner[rank].compute.rounds) in (0, len(loop.rounds))
         assert sum(inner[rank].compute.rounds) < 0.5 * sum(first[rank].compute.rounds)
+
+
+def test_rounds_of_very_long_loops_are_spread_as_those_of_short_ones(tmp_path: Path) -> None:
+    """Up to as many rounds as a loop can have: nobody could run so many here."""
+    need(MPICH)
+    program = tmp_path / "round_blocks"
+    source = Path(__file__).with_name("round_blocks.c")
+    subprocess.run([MPICH, "-O2", "-o", program, source, "-lpthread"], check=True, timeout=60)
+    counts = sorted({1500, 2**31 - 1, *(int(1.7**power) for power in range(14, 41))})
+
+    done = subprocess.run([program, *map(str, counts)], capture_output=True, text=True, check=True, timeout=60)
+
+    for line in done.stdout.splitlines():
+        found = json.loads(line)
+        blocks = list(dict.fromkeys(number // BLOCK for number in found["rounds"]))
+        assert 9 <= len(blocks) <= 16
+        assert blocks[0] == 0
+        assert 0.75 * found["count"] < found["rounds"][-1] < found["count"]
+        distances = [later - earlier for earlier, later in pairwise(blocks)]
+        assert min(distances) > 0
+        assert max(distances) < 3 * min(distances)
+        assert len(set(distances)) <= 3
