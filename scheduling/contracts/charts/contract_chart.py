@@ -28,7 +28,9 @@ SOURCES = {
 def finding(story: ContractStory) -> str:
     """One sentence: how the contract stands, with the figures that say so."""
     if story.promised is None and story.closed:
-        return "Nothing was promised: no model knew this program, and no run like it had ended well."
+        return (
+            "Nothing was promised: no model knew this program, and no run like it that reported phases had ended well."
+        )
     if story.promised is None:
         return (
             "Nothing is promised yet: no model predicts this run before it reports, and no run like it that reported "

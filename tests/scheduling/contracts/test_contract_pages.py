@@ -96,7 +96,7 @@ def test_of_a_run_that_is_over_nothing_is_promised_any_more(client: Client, peop
     address = f"/jobs/{run.job_id}/"
     assert "Nothing is promised yet:" in text_of(signed_in(client, people).get(address))
     end(run)
-    over = "Nothing was promised: no model knew this program, and no run like it had ended well."
+    over = "Nothing was promised: no model knew this program, and no run like it that reported phases had ended well."
     assert over in text_of(client.get(address))
 
 
