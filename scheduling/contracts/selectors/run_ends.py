@@ -1,4 +1,4 @@
-"""When jobs that run will end: by their contracts, by earlier runs like them, by trials, and by their time limits."""
+"""When jobs that run will end: by their contracts, by trials, by earlier runs like them, and by their time limits."""
 
 from __future__ import annotations
 
@@ -57,13 +57,14 @@ def expected_ends(jobs: Iterable[int]) -> dict[int, ExpectedEnd]:
 def rest_of_run(job: Job, contract: Contract | None, now: datetime) -> RestOfRun | None:
     """What is left of a job that runs; None where nobody knows.
 
-    One source, the first of these that there is: its contract, earlier runs, its trial, the contract that was made of
-    its own first reports. Only the last comes up later than with the contract itself, and takes the place of none.
+    One source, the first of these that there is: its contract, its trial (of its own nodes), earlier runs (on any
+    nodes), the contract that was made of its own first reports. Only the last comes up later than with the contract
+    itself, and takes the place of none.
     """
     by_contract = _by_contract(contract, now)
     if by_contract is not None and by_contract.by is EndSource.CONTRACT:
         return by_contract
-    whole = [(usual_seconds(job), EndSource.RUNS), (_tried_seconds(job), EndSource.TRIAL)]
+    whole = [(_tried_seconds(job), EndSource.TRIAL), (usual_seconds(job), EndSource.RUNS)]
     since = (now - job.started_at).total_seconds() if job.started_at else 0.0
     return next((RestOfRun(seconds - since, by) for seconds, by in whole if seconds is not None), by_contract)
 

@@ -14,8 +14,8 @@ class EndSource(StrEnum):
 
     CLUSTER = "cluster"
     CONTRACT = "contract"
-    RUNS = "runs"
     TRIAL = "trial"
+    RUNS = "runs"
     FIRST_REPORTS = "first-reports"
     LIMIT = "limit"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from scheduling.contracts.core.first_reports import FIRST_REPORTS
 from scheduling.contracts.core.monitor_state import MonitorState
 from scheduling.contracts.core.phase_ratio import PhaseRatio
 from scheduling.contracts.models import Contract
+from scheduling.contracts.selectors import run_ends
 from scheduling.contracts.selectors.run_ends import expected_ends, rest_of_run
 from scheduling.jobs.models import Job
 from scheduling.performance.core.phase_prediction import PhasePrediction, Prediction
@@ -75,6 +77,16 @@ def test_one_source_is_kept_while_others_come_up(running: Job, people: Any, make
     cache.clear()
     ran(make_job, people, 4000, NOW)  # it ended later than this one began
     assert rest(running, None) == (30.0, EndSource.RUNS)
+
+
+def test_its_skeleton_on_its_own_nodes_goes_before_earlier_runs_on_others(
+    running: Job, people: Any, make_job: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran(make_job, people, 85, NOW - timedelta(seconds=60))
+    for predicted, expected in ((39.9, (29.9, EndSource.TRIAL)), (None, (75.0, EndSource.RUNS))):
+        tried = SimpleNamespace(predicted=predicted)
+        monkeypatch.setattr(run_ends, "trial", lambda _, tried=tried: tried)
+        assert rest(running, None) == expected
 
 
 def test_the_end_is_by_the_contract_and_at_the_latest_by_the_limit(running: Job) -> None:
