@@ -159,3 +159,9 @@ def test_links_in_sentences_are_underlined() -> None:
             if not around & underlined and ".button" not in link:
                 plain.append((str(path.relative_to(ROOT)), sorted(around)))
     assert plain == []
+
+
+def test_a_box_below_the_end_of_a_log_keeps_away_from_it() -> None:
+    rule = re.search(r"^pre \+ \.says \{([^}]*)\}", (ROOT / "static/css/titles.css").read_text(), re.MULTILINE)
+    assert rule
+    assert "margin-top: 16px;" in rule[1]

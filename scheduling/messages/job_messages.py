@@ -53,7 +53,7 @@ def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> 
     have = f"{free} of {total} {'is' if free == 1 else 'are'} free"
     alone = len(holders) + more == 1
     ends = until_they_end(holders, more) if alone else "enough of them end"
-    who = f"{jobs(holders, more)} {'holds' if alone else 'hold'} the others"
+    who = f"{jobs(holders, more)} {'holds' if alone else 'hold'} {_the_rest(free)}"
     return f"Needs {nodes(needed, 'free node')}; {have}. {who}; this job is tried again when {ends}."
 
 
@@ -62,7 +62,7 @@ def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> 
     have = f"{free} of {total} {'is' if free == 1 else 'are'} free"
     alone = len(holders) + more == 1
     ends = until_they_end(holders, more) if alone else "enough of them end"
-    who = f"{jobs(holders, more)} {'has' if alone else 'have'} the others"
+    who = f"{jobs(holders, more)} {'has' if alone else 'have'} {_the_rest(free)}"
     return f"Needs {needed} processor{'' if needed == 1 else 's'}; {have}. {who}; this job is tried again when {ends}."
 
 
@@ -302,3 +302,8 @@ def _lowerable(min_bandwidth: float | None, min_cpu: float | None) -> list[str]:
     """The limits that a person may lower, with their values."""
     limits = [f"minimum bandwidth (now {rate_text(min_bandwidth)})"] if min_bandwidth else []
     return [*limits, f"minimum cpu (now {share_text(min_cpu)})"] if min_cpu else limits
+
+
+def _the_rest(free: int) -> str:
+    """What jobs hold, beside what is free: with nothing free there are no others."""
+    return "the others" if free else "them"

@@ -235,11 +235,19 @@ class ProgramForm(OutputFields):
             first = error.field.partition(".")[0].partition("[")[0]
             place = _PLACES.get(first, first)
             if place in self.fields and place not in self.errors:
-                self.add_error(place, beside(error))
+                self.add_error(place, beside(_by_label(error) if place == "kind" else error))
             elif first == "parameters":
                 self.parameter_errors.append(beside(error))
             elif place not in self.fields:
                 self.add_error(None, str(error))
+
+
+def _by_label(error: InputError) -> InputError:
+    """An error of what starts its ranks, by what the choices are called in the form."""
+    labels = {kind.value: kind.label.partition(":")[0] for kind in ProgramKind}
+    kind, comma, why = error.accepted.partition(",")
+    value = labels.get(str(error.value), error.value)
+    return InputError(error.field, value, f"{labels.get(kind, kind)}{comma}{why}")
 
 
 _PLACES = {"command": "arguments", "content": "upload", "ranks": "min_ranks"}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gridportal.base.name_lists import listed
 from gridportal.base.printed_table import Column, show_table
 from gridportal.base.printed_text import echo
 from gridportal.base.rates import rate_text
@@ -30,7 +31,7 @@ def show_flows(answer: dict[str, Any]) -> None:
             f"{flow['source']} > {flow['target']}",
             rate_text(flow["bandwidth"]),
             *([f"{rate_text(flow['low'])} to {rate_text(flow['high'])}"] if spread else []),
-            "-" if flow["latency"] is None else f"{flow['latency'] * 1e3:.3g} ms",
+            _latency(flow["latency"]),
             _held(flow),
             " ".join(flow["path"]) + (" (one of several)" if flow["several_paths"] else ""),
             _measured(flow),
@@ -54,25 +55,41 @@ def show_logical(answer: dict[str, Any]) -> None:
     rows = [
         (
             f"{link['source']} - {link['target']}",
-            " ".join(link["through"]) or "-",
+            " ".join(link["through"]) or "—",
             rate_text(link["bandwidth"]),
             rate_text(link["capacity"]),
-            "-" if link["used"] is None else rate_text(link["used"]),
-            f"{link['latency'] * 1e3:.3g} ms",
+            "—" if link["used"] is None else rate_text(link["used"]),
+            _latency(link["latency"]),
             _measured(link),
         )
         for link in answer["links"]
     ]
     _print(answer, columns, rows)
-    left = answer["left_out"]
-    counts = f"{left['compute_nodes']} other nodes, {left['network_nodes']} switches and {left['links']} links"
-    echo(f"Left out: {counts}.")
+    counts = _left_out(answer["left_out"])
+    if counts:
+        echo(f"Left out: {listed(counts)}.")
 
 
 def _print(answer: dict[str, Any], columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     if answer.get("warning"):
         echo(answer["warning"], err=True)
     show_table(columns, rows, title=answer["topology"] + (f", {_moment(answer['when'])}" if "when" in answer else ""))
+
+
+def _latency(seconds: float | None) -> str:
+    """A link of which nobody knows it counts as one that adds nothing."""
+    return f"{seconds * 1e3:.3g} ms" if seconds else "—"
+
+
+def _left_out(counts: Mapping[str, int]) -> list[str]:
+    """How many of the other nodes, switches and links there are, without those of which there are none."""
+    names = {
+        "compute_nodes": ("other node", "other nodes"),
+        "network_nodes": ("switch", "switches"),
+        "links": ("link", "links"),
+    }
+    found = [(counts[kind], *forms) for kind, forms in names.items() if counts[kind]]
+    return [f"{count} {one if count == 1 else several}" for count, one, several in found]
 
 
 def _moment(when: dict[str, Any]) -> str:
@@ -86,6 +103,6 @@ def _held(flow: dict[str, Any]) -> str:
 
 def _measured(figure: dict[str, Any]) -> str:
     if figure["age"] is None:
-        return "-"
+        return "—"
     origins = figure.get("origins") or [figure.get("origin", "")]
     return f"{figure['age']:.0f} s ago ({', '.join(filter(None, origins)) or 'file'})"

@@ -60,7 +60,7 @@ OLD = {
 
 #: Parts of sentences as they were, and as they are told now.
 REWORDED = {
-    "Job 5 holds the others; it starts when it": "Job 5 holds the others; it is tried again when job 5",
+    "Job 5 holds the others; it starts when it": "Job 5 holds them; this job is tried again when job 5",
     "the others; it starts": "the others; it is tried again",
     "the others; it is": "the others; this job is",
     "kept for it, and this one is next": "kept for it, and this job is next",

@@ -63,8 +63,9 @@ def test_a_group_in_which_nobody_talks_has_no_bottleneck() -> None:
 
 def test_waiting_for_nodes_says_how_many_and_who_holds_them() -> None:
     one = message(too_few_free(1, 0, 2, [5]))
-    assert one == "Needs 1 free node; 0 of 2 are free. Job 5 holds the others; this job is tried again when job 5 ends."
-    assert "Jobs 1, 2, 3, 4 and 3 more hold" in message(too_few_free(4, 1, 10, list(range(1, 8))))
+    assert one == "Needs 1 free node; 0 of 2 are free. Job 5 holds them; this job is tried again when job 5 ends."
+    assert "Jobs 1, 2, 3, 4 and 3 more hold the others" in message(too_few_free(4, 1, 10, list(range(1, 8))))
+    assert "0 of 6 are free. Jobs 3 and 8 hold them;" in message(too_few_free(2, 0, 6, [3, 8]))
 
 
 def test_an_impossible_wish_comes_with_what_to_change() -> None:

@@ -338,3 +338,9 @@ def test_who_sees_all_jobs_reads_it_at_both_addresses_and_changes_nothing(client
     assert ("shared_with" in found) == (role == "user")
     changed = client.patch(f"/api/own-programs/{program.slug}", {"description": "x"}, **json_type)
     assert (changed.status_code == 200) == (role == "user")
+
+
+def test_a_script_of_slurm_that_would_start_for_each_rank_is_told_by_the_labels_of_the_form(client_as):
+    form = FORM | {"kind": "mpi", "text": "#!/bin/bash\n#SBATCH -n 4\nsrun ./solve\n"}
+    page = markup(client_as("user").post("/applications/own/new", form))
+    assert "MPI program or script&#x27; is not possible. Enter Batch script, for with its lines #SBATCH" in page

@@ -424,14 +424,26 @@ def test_a_job_that_has_just_taken_a_step_is_asked_after_more_often(client_as, p
 
 
 @pytest.mark.parametrize(
-    ("state", "words"), [("running", "not reported yet"), ("failed", "not reported before it ended")]
+    ("state", "hosts", "words", "count"),
+    [("running", [], "not reported yet", 2), ("failed", ["n1"], "not reported before it ended", 1)],
 )
-def test_a_rank_without_a_host_name_says_whether_one_may_come(client_as, people, make_job, state, words):
+def test_a_rank_without_a_host_name_says_whether_one_may_come(
+    client_as, people, make_job, state, hosts, words, count
+):
     job = make_job(people["user"], state)
+    job.runs.update(hosts=hosts)
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert page.count(words) == count
+    assert "Host name reported" in page
+
+
+def test_a_program_that_ended_without_any_host_name_has_no_column_for_them(client_as, people, make_job):
+    job = make_job(people["user"], "succeeded")
     job.runs.update(hosts=[])
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
-    assert page.count(words) == 2
-    assert "Host name reported" in page
+    assert "Nodes, rank by rank" in page
+    assert "Host name reported" not in page
+    assert "not reported before it ended" not in page
 
 
 def test_the_reason_of_a_failure_is_told_once_without_what_the_launcher_says(client_as, people, make_job):

@@ -135,3 +135,10 @@ def test_the_cluster_of_a_portal_is_asked_where_no_file_is_named(monkeypatch: py
     assert answer["warning"] == "Nothing is shaped."
     assert told("logical", "n1", "n2", "--cluster", "grid")["links"][0]["bandwidth"] == 4e7
     assert "never reached" not in refused("flows", "n1:n2", "--cluster", "moon")
+
+
+def test_the_logical_topology_says_no_latency_that_nobody_knows_and_counts_what_is_left_out() -> None:
+    shown = run("logical", "m-1", "m-7", "--topology", "cmu8").output
+    assert "0 ms" not in shown
+    assert "Left out: 6 other nodes and 6 links." in shown
+    assert "Left out: 1 other node and 1 link." in run("logical", "m-[1-7]", "--topology", "cmu8").output
