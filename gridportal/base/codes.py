@@ -204,11 +204,11 @@ class Code(StrEnum):
     # the same of a program that somebody brings, before it has run
     LINKED_OTHERWISE = "linked_otherwise", "mpi", "launcher"
     DEBIANS_MPICH = "debians_mpich", "launcher"
-    STARTS_RANKS_ITSELF = "starts_ranks_itself", "launcher"
+    STARTS_RANKS_ITSELF = "starts_ranks_itself", "launcher", "is_own"  # brought by a person, not registered
     PROGRAM_NOT_SEEN = "program_not_seen", "program", "clusters"
     PROGRAM_NOT_SHARED = "program_not_shared", "program", "folder", "clusters"
     PROGRAM_NOT_EXECUTABLE = "program_not_executable", "program"
-    NEVER_TRIED = "never_tried", "runs"  # all that it had
+    NEVER_TRIED = "never_tried", "runs", "is_own"  # all runs that it had
 
     # why there is no skeleton, or why it tells little; `share` of the time outside MPI
     PROGRAM_WAITS = "program_waits", "share"

@@ -16,6 +16,11 @@ _NO_OPEN_MPI = (
 )
 _WRAPPED = "Let its launcher start the ranks once, by the mpirun or mpiexec of the MPI that the program was built with."
 _BATCH = "Let the application's launcher start the program itself, or bring it as a batch script, which runs once."
+_AS_BATCH = "Start it as a batch script, which runs once."
+_AS_LAUNCHER = (
+    "Make it the launcher, which is started once, with the number of ranks and the host file behind its path; the "
+    "command is the program that the script starts."
+)
 
 
 @says(Code.START_SINGLETONS)
@@ -122,10 +127,10 @@ def _(launcher: str) -> str:
 
 
 @says(Code.STARTS_RANKS_ITSELF)
-def _(launcher: str) -> str:
+def _(launcher: str, *, is_own: bool) -> str:
     return (
         f"The script calls {launcher} itself, and is to be started once for each rank: the whole program would run as "
-        "often as it has ranks. Start it as a batch script, which runs once."
+        f"often as it has ranks. {_AS_BATCH if is_own else _AS_LAUNCHER}"
     )
 
 
@@ -148,6 +153,7 @@ def _(program: str) -> str:
 
 
 @says(Code.NEVER_TRIED)
-def _(runs: int) -> str:
+def _(runs: int, *, is_own: bool) -> str:
     known = "No run of it has ended well since its last change." if runs else "It has not run yet."
-    return f"{known} A test run of two ranks shows whether it starts, and how."
+    trial = "A test run of two ranks" if is_own else "Submit a job of two ranks: it"
+    return f"{known} {trial} shows whether it starts, and how."

@@ -76,8 +76,9 @@ def _of_its_place(application: Application) -> Iterator[Reason]:
 def _of_its_start(application: Application, words: Sequence[str]) -> Iterator[Reason]:
     content = program_file.content(application) if _kind(application) == ProgramKind.MPI else b""
     mpi = linked_mpi(content)
+    is_own = application.owner_id is not None
     if launcher_name(words) and (inside := started_inside(content)):
-        yield Reason.of(Code.STARTS_RANKS_ITSELF, launcher=inside)
+        yield Reason.of(Code.STARTS_RANKS_ITSELF, launcher=inside, is_own=is_own)
     elif is_started_by_another(mpi, words):
         yield Reason.of(Code.LINKED_OTHERWISE, mpi=mpi, launcher=started_worlds.launcher_text(words))
     elif is_of_debians_mpich(content) and _is_portals(application, words):
@@ -86,7 +87,8 @@ def _of_its_start(application: Application, words: Sequence[str]) -> Iterator[Re
 
 def _of_its_runs(application: Application) -> Iterator[Reason]:
     if not _has_ended_well(application):
-        yield Reason.of(Code.NEVER_TRIED, runs=Run.objects.filter(job__application=application).count())
+        runs = Run.objects.filter(job__application=application).count()
+        yield Reason.of(Code.NEVER_TRIED, runs=runs, is_own=application.owner_id is not None)
 
 
 def _is_portals(application: Application, words: Sequence[str]) -> bool:

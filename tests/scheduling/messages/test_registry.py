@@ -19,6 +19,7 @@ FACTS: dict[str, Any] = {
     "among": Reason.of(Code.AMONG_MATCHED, is_set=True, is_exact=True, by_request=True),
     "is_set": True,
     "is_exact": True,
+    "is_own": False,
     "by_request": True,
     "project": "ocean",
     "used": 8.4,

@@ -111,9 +111,9 @@ def test_rest_answers_with_the_same_as_values(client_as):
     made = client_as("user").post("/api/own-programs", sent, **JSON)
     assert made.status_code == 201
     first, second = made.json()["warnings"]
-    assert (first["code"], first["facts"]) == ("starts_ranks_itself", {"launcher": "mpirun"})
+    assert (first["code"], first["facts"]) == ("starts_ranks_itself", {"launcher": "mpirun", "is_own": True})
     assert first["message"].startswith("The script calls mpirun itself")
-    assert (second["code"], second["facts"]) == ("never_tried", {"runs": 0})
+    assert (second["code"], second["facts"]) == ("never_tried", {"runs": 0, "is_own": True})
     address = f"/api/own-programs/{made.json()['slug']}"
     changed = client_as("user").patch(address, {"kind": "batch"}, **JSON).json()
     assert [each["code"] for each in changed["warnings"]] == ["never_tried"]
@@ -126,6 +126,19 @@ def test_rest_answers_an_administrator_the_same(client_as):
     assert [each["code"] for each in made.json()["warnings"]] == ["program_not_seen", "never_tried"]
     changed = client_as("administrator").patch("/api/applications/ls", {"command": ["/etc/passwd"]}, **JSON)
     assert [each["code"] for each in changed.json()["warnings"]] == ["program_not_executable", "never_tried"]
+
+
+def test_who_registers_a_wrapper_is_told_what_the_page_of_it_has(client_as, public_folder):
+    wrapper = public_folder / "wrapper"
+    wrapper.write_text("#!/bin/sh\nexec mpirun -n 4 ./solver\n")
+    wrapper.chmod(0o755)
+    client = client_as("administrator")
+    made = client.post("/api/applications", {"slug": "w", "name": "W", "command": [str(wrapper)]}, **JSON)
+    shown = {each["code"]: each["message"] for each in made.json()["warnings"]}
+    assert "Make it the launcher, which is started once, with the number of ranks" in shown["starts_ranks_itself"]
+    assert "batch script" not in shown["starts_ranks_itself"]
+    assert shown["never_tried"].startswith("It has not run yet. Submit a job of two ranks: it shows whether")
+    assert "Test run" not in markup(client.get("/applications/w/"))
 
 
 @pytest.mark.usefixtures("everywhere")
