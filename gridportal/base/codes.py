@@ -229,6 +229,7 @@ class Code(StrEnum):
     TRIAL_TOO_SHORT = "trial_too_short", "needed", "budget", "application", "ahead"
     TRIAL_ONE_GROUP = "trial_one_group", "ahead"
     NO_SKELETON = "no_skeleton", "ranks"
+    SKELETON_IMPOSSIBLE = "skeleton_impossible", "ranks", "why"
     TRIED = "tried", "nodes", "by", "groups", "ended", "compared", "spent", "budget", "predicted", "selection", "why"
     GROUP_TAKEN = "group_taken", "nodes", "person", "why"
 

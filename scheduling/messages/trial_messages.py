@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gridportal.base.rank_places import in_short
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.units import share_text
-from scheduling.messages.parts import minute, seconds
+from scheduling.messages.parts import full_stop, minute, ranks_text, seconds
 from scheduling.messages.registry import brief, message, plain, says
 
 _s = seconds
@@ -99,13 +99,19 @@ def _(needed: float, budget: float, application: float, *, ahead: bool) -> str:
 
 @says(Code.TRIAL_ONE_GROUP)
 def _(*, ahead: bool) -> str:
-    return f"Its skeleton {_not_run(ahead)}: only one group of free nodes was found."
+    there = "is" if ahead else "was"
+    return f"Its skeleton {_not_run(ahead)}: there {there} only one group of free nodes to compare."
 
 
 @says(Code.NO_SKELETON)
 def _(ranks: int) -> str:
-    nodes = f"{ranks} node{'s' if ranks != 1 else ''}"
-    return f"There is no skeleton for these parameters on {nodes}, so the network alone chooses."
+    return f"There is no skeleton for these parameters on {ranks_text(ranks)}, so the network alone chooses."
+
+
+@says(Code.SKELETON_IMPOSSIBLE)
+def _(ranks: int, why: Reason) -> str:
+    made = f"No skeleton could be made for these parameters on {ranks_text(ranks)}, so the network alone chooses"
+    return f"{made}: {full_stop(message(why))}"
 
 
 @says(Code.TRIED)

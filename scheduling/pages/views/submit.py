@@ -269,7 +269,7 @@ def _shown(shown: Any, form: forms.SubmitForm, spec: job_spec.JobSpec) -> dict[s
     context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
     context["fits_skeleton"] = form.fits_skeleton
     context |= {"sweep_size": sweep.size(form.axes), "axes": form.axes} if form.axes else {}
-    if form.misses_skeleton:
+    if form.misses_skeleton and not shown.trial:
         total = rank_fields.rank_request(form.cleaned_data).total
         context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=total))
     if shown.candidates:

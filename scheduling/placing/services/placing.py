@@ -251,8 +251,7 @@ def _select(job: Job, snapshot: PlacementSnapshot) -> Choice:
         return choice
     skeleton = snapshot.skeleton(job)
     if skeleton is None:
-        missing = Reason.of(Code.NO_SKELETON, ranks=job.ranks)
-        return replace(choice, untried=missing if snapshot.has_skeletons(job) else NOTHING)
+        return replace(choice, untried=snapshot.no_skeleton(job))
     here = traits(job.cluster).one_machine
     return trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
 

@@ -170,8 +170,7 @@ def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStat
         return NOTHING
     skeleton = stored_skeletons.best_figures(request.application, request.parameters, request.rank_request.total)
     if skeleton is None:
-        some = stored_skeletons.usable(request.application).exists()
-        return Reason.of(Code.NO_SKELETON, ranks=request.rank_request.total) if some else NOTHING
+        return stored_skeletons.why_none(request.application, request.parameters, request.rank_request.total)
     here = traits(request.cluster).one_machine
     plan = trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
     if plan.plan is None:

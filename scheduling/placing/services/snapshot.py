@@ -12,6 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from gridportal.base.errors import BackendError
+from gridportal.base.reasons import NOTHING, Reason
 from gridportal.network.link_columns import link_columns
 from gridportal.network.topology import Topology
 from monitoring.clusters import selectors
@@ -56,6 +57,7 @@ class PlacementSnapshot:
         self.answer = Remembered()
         self._skeletons: dict[tuple[Any, ...], stored_skeletons.SkeletonFigures | None] = {}
         self._any_skeleton: dict[int, bool] = {}
+        self._no_skeleton: dict[tuple[Any, ...], Reason] = {}
 
     def status_for(self, requirements: Requirements) -> NetworkStatus:
         """The network by the figures that a job with these requirements goes by."""
@@ -94,16 +96,24 @@ class PlacementSnapshot:
 
     def skeleton(self, job: Job) -> stored_skeletons.SkeletonFigures | None:
         """The skeleton that stands for the job's program; looked for once for equal jobs."""
-        key = (job.application_id, repr(sorted(job.parameters.items())), job.ranks)
+        key = self._skeleton_key(job)
         if key not in self._skeletons:
             self._skeletons[key] = stored_skeletons.best_figures(job.application, job.parameters, job.ranks)
         return self._skeletons[key]
 
-    def has_skeletons(self, job: Job) -> bool:
-        """Whether there are some for its program, be it with other parameters; asked once for each application."""
+    def no_skeleton(self, job: Job) -> Reason:
+        """Why `skeleton` found none; none of a program that has none at all. Looked for once for equal jobs."""
         if job.application_id not in self._any_skeleton:
-            self._any_skeleton[job.application_id] = stored_skeletons.usable(job.application).exists()
-        return self._any_skeleton[job.application_id]
+            self._any_skeleton[job.application_id] = job.application.skeletons.exists()
+        if not self._any_skeleton[job.application_id]:
+            return NOTHING
+        key = self._skeleton_key(job)
+        if key not in self._no_skeleton:
+            self._no_skeleton[key] = stored_skeletons.why_none(job.application, job.parameters, job.ranks)
+        return self._no_skeleton[key]
+
+    def _skeleton_key(self, job: Job) -> tuple[Any, ...]:
+        return job.application_id, repr(sorted(job.parameters.items())), job.ranks
 
     @cached_property
     def has_policies(self) -> bool:

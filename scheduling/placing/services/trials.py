@@ -45,12 +45,12 @@ def planned(
 ) -> Choice:
     """The choice with its trial, or with the reason why there is none.
 
-    Tried are the groups whose nodes are all free, the selection's choice first. Nothing when that one is not free:
+    Tried are the groups whose nodes are all free, the selection's choice first. Neither when that one is not free:
     then the job waits for it in the queue of its cluster. `one_machine`: all nodes are emulated on this machine, whose
     processors groups that run at once share, too.
     """
     selection = choice.selection
-    if not choice.free or len(selection.candidates) < 2:
+    if not choice.free:
         return choice
     places = [
         place
@@ -58,13 +58,13 @@ def planned(
         if seen.has_room(one.nodes) and seen.unfit.keys().isdisjoint(one.nodes)
     ]
     groups = [selection.candidates[place] for place in places]
+    if len(groups) < 2:
+        return replace(choice, untried=Reason.of(Code.TRIAL_ONE_GROUP, ahead=False))
     edges = [(a, b) for a, b, _ in (pattern or named("all-to-all", len(selection.nodes))).edges]
     apart = trial_rounds.apart(topology, [group.nodes for group in groups], edges)
     if one_machine and 2 * len(selection.nodes) > cores():
         apart = tuple(combinations(range(len(groups)), 2))
     budget = trial_budget.budget(skeleton.seconds, settings.PORTAL.trial_seconds, settings.PORTAL.trial_share)
-    if len(groups) < 2:
-        return replace(choice, untried=Reason.of(Code.TRIAL_ONE_GROUP, ahead=False))
     bounds = tuple(trial_rounds.least_seconds(skeleton.work, skeleton.sizes, _rates(group)) for group in groups)
     runs = trial_budget.run_seconds(skeleton.expected, skeleton.seconds, bounds)
     needed = trial_budget.needed(runs, apart)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
-from gridportal.base.reasons import Code, Reason
+from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.database.row_lease import RowLease
 from scheduling.jobs.models import Application
 from scheduling.profiles.core import profile
@@ -179,6 +179,16 @@ def best_figures(application: Application, given: Mapping[str, Any], ranks: int)
     work = Skeleton.objects.values_list("document__application__work", flat=True).get(pk=row.pk)
     sizes = profile.parse(row.profile.document).sizes
     return SkeletonFigures(row.pk, row.expected, row.seconds, [float(one) for one in work], sizes)
+
+
+def why_none(application: Application, given: Mapping[str, Any], ranks: int) -> Reason:
+    """Why `best_figures` finds none: none can be made of just these parameters, or those there are have others. No
+    reason for a program that has none."""
+    failed = application.skeletons.filter(program=stored_profiles.program_key(application), document__isnull=True)
+    same = failed.filter(ranks=ranks, parameters_key=stored_profiles.parameters_key(application, given))
+    if why := next((row.problem for row in same[:1] if row.problem), NOTHING):
+        return Reason.of(Code.SKELETON_IMPOSSIBLE, ranks=ranks, why=why)
+    return Reason.of(Code.NO_SKELETON, ranks=ranks) if usable(application).exists() else NOTHING
 
 
 def is_stale(row: Skeleton) -> bool:

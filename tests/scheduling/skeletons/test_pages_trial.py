@@ -11,6 +11,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from gridportal.base.reasons import Code, Reason
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_spec
@@ -191,7 +192,7 @@ def test_the_form_shows_the_skeleton_while_it_fits(client_as, application, submi
 def test_the_preview_says_that_a_skeleton_is_wanted_and_none_is_there(
     client_as, application, fake_grid, submit, sent, nodes, method, said
 ):
-    words = "There is no skeleton for these parameters on 4 nodes, so the network alone chooses."
+    words = "There is no skeleton for these parameters on 4 ranks, so the network alone chooses."
     form = {"application": "ep", "node_count": nodes, "method": method, "candidates": 3, "seed": 0}
     form |= {"param-klass": "S", "param-seed": 1, "param-note": "", "request_key": str(uuid.uuid4())}
     form |= {"skeleton": sent} if sent else {}
@@ -208,7 +209,35 @@ def test_the_page_of_a_job_says_that_there_was_no_skeleton_for_its_parameters(
     keep_skeleton(application)
     job = submit(4)
     tasks.place_jobs(job.cluster)
-    assert "There is no skeleton for these parameters on 4 nodes" in page(client_as("user"), f"/jobs/{job.pk}/")
+    assert "There is no skeleton for these parameters on 4 ranks" in page(client_as("user"), f"/jobs/{job.pk}/")
+
+
+def test_the_page_and_the_preview_say_that_only_one_group_was_free(client_as, submit, fake_grid, application):
+    fake_grid.names = [f"n{number}" for number in range(1, 7)]
+    keep_skeleton(application, ranks=4)
+    tasks.place_jobs(submit(2).cluster)  # which takes two of the six nodes
+    form = {"application": "ep", "node_count": 4, "method": "pattern", "candidates": 3, "seed": 0, "skeleton": "on"}
+    form |= {"param-klass": "S", "param-seed": 1, "param-note": "", "request_key": str(uuid.uuid4())}
+    shown = markup(client_as("user").post("/submit/preview", form))
+    assert "Its skeleton would not be run: there is only one group of free nodes to compare." in shown
+    job = submit(4)
+    tasks.place_jobs(job.cluster)
+    words = "Its skeleton was not run: there was only one group of free nodes to compare."
+    assert words in page(client_as("user"), f"/jobs/{job.pk}/")
+
+
+def test_the_page_and_the_preview_say_why_no_skeleton_could_be_made(client_as, submit, fake_grid, application):
+    why = Reason.of(Code.SKELETON_NOT_BUILT, error="2 threads of rank 0 called MPI")
+    keep_skeleton(application, document=None, expected=None, problem=why)
+    job = submit(2)
+    tasks.place_jobs(job.cluster)
+    words = "No skeleton could be made for these parameters on 2 ranks, so the network alone chooses: 2 threads of"
+    assert words in page(client_as("user"), f"/jobs/{job.pk}/")
+    form = {"application": "ep", "node_count": 2, "method": "pattern", "candidates": 3, "seed": 0}
+    form |= {"param-klass": "S", "param-seed": 1, "param-note": "", "request_key": str(uuid.uuid4())}
+    preview = lambda sent: markup(client_as("user").post("/submit/preview", form | sent))  # noqa: E731
+    assert words in preview({})
+    assert words not in preview({"param-klass": "W"})
 
 
 @pytest.mark.parametrize(("sent", "nodes", "kept"), [("on", 2, True), ("", 2, False), ("on", 4, None)])
