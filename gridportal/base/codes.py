@@ -314,9 +314,10 @@ class Code(StrEnum):
     NODE_NOT_MATCHED = "node_not_matched"
     NODE_NOT_IN_SET = "node_not_in_set"
 
-    # what is not used of the answer of a mapper
+    # what is not used of the answer of a mapper, or of the request
     MAPPER_FAILED = "mapper_failed", "mapper", "error"
     MAPPER_ZERO_SHARES = "mapper_zero_shares", "mapper", "nodes"
+    LATENCY_UNKNOWN = "latency_unknown", "condition"
 
     # what an alert found; `lasted`: seconds beyond the level before it fired; `others`: how many more did at once
     ALERT_FIRES = "alert_fires", "subject", "metric", "value", "level", "above", "lasted", "others"

@@ -64,7 +64,8 @@ def _(nodes: int, balance: Mapping[str, Any], group: Mapping[str, Any], *, flows
 @says(Code.LEAST_MESSAGE_TIME)
 def _(slack: float, group: Mapping[str, Any]) -> str:
     reach = f"{_offers(group)}, at most {share_text(slack)} below the best there is"
-    return f"{reach}; of all such groups seen, its busiest rank's messages take the least time"
+    least = "its busiest rank's messages take the least time by bandwidth (latency is not counted)"
+    return f"{reach}; of all such groups seen, {least}"
 
 
 @says(Code.FASTEST)
@@ -115,6 +116,11 @@ def _(mapper: str, error: str) -> str:
 def _(mapper: str, nodes: Sequence[str]) -> str:
     given = f"The mapper {mapper} gave {in_short(nodes, ', ')} a share of 0"
     return f"{given}. Its shares are not used, because each rank needs a share above 0. {_SHARES_INSTEAD}"
+
+
+@says(Code.LATENCY_UNKNOWN)
+def _(condition: str) -> str:
+    return f"No latency is known of any path here, so each counts as 0 s: {condition} decides nothing."
 
 
 @says(Code.MORE_MESSAGE_TIME)

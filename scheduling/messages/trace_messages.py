@@ -46,8 +46,8 @@ plain(
 def _(share: float, rate: float, size: float) -> str:
     return (
         f"It is bound by latency: each rank sends {rate:,.0f} messages a second of {size:,.0f} bytes on average, and "
-        f"spends {share_text(share)} of its time in MPI. Short paths help it, wide ones do not: ask for "
-        "latency<=SECONDS between the nodes that talk."
+        f"spends {share_text(share)} of its time in MPI. Short paths help it, wide ones do not: where "
+        "latencies are known, ask for latency<=SECONDS between the nodes that talk (in the form under Node labels)."
     )
 
 

@@ -22,6 +22,7 @@ from gridportal.accounts.caller import caller
 from gridportal.accounts.models import User
 from gridportal.base.accepted_values import one_of
 from gridportal.base.errors import InputError
+from gridportal.base.reasons import Code
 from gridportal.web.api_errors import form_errors, valid_data
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_parsing import BoundedJSONParser, JSONWithFilesParser, files_of
@@ -34,7 +35,7 @@ from gridportal.web.write_limit import WriteThrottle
 from monitoring.clusters.selectors import configured
 from scheduling import tasks
 from scheduling.contracts.selectors.run_ends import expected_ends
-from scheduling.jobs.core.explanation import NO_EXPLANATION
+from scheduling.jobs.core.explanation import NO_EXPLANATION, Explanation
 from scheduling.jobs.core.input_files import merged
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.filters import SORTS, JobFilterForm, is_ordering
@@ -363,6 +364,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "objective": placement.objective.document(),
         "bottleneck": placement.bottleneck.document() if placement.bottleneck else None,
         "candidates": documents.candidates(placement.candidates),
+        "warning": _warning(placement.warning, placement.explanation or NO_EXPLANATION),
         "explanation": documents.explanation(placement.explanation or NO_EXPLANATION),
         "trial": trial_document(trial(placement)),
         "override": override(placement),
@@ -379,9 +381,16 @@ def _preview(found: preview.Preview) -> dict[str, Any]:
         "candidates": [{**group, "expected_start": start} for group, start in groups],
         "bottleneck": first.bottleneck.document() if first and first.bottleneck else None,
         "finding": selection_messages.finding(first, found.peak, talks=found.talks) if first else "",
+        "warning": _warning(found.warning, found.explanation),
         "problem": message(found.problem) or None,
         "trial": message(found.trial),
         "after": message(found.after),
         "explanation": documents.explanation(found.explanation),
         "ways": [{"words" if name == "label" else name: value for name, value in way.items()} for way in found.ways],
     }
+
+
+def _warning(of_figures: str, why: Explanation) -> str:
+    """What speaks against the figures, and that none of those are known that the job goes by."""
+    unknown = [message(each) for each in why.remarks if each.code is Code.LATENCY_UNKNOWN]
+    return " ".join(filter(None, (of_figures, *unknown)))

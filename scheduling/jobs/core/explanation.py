@@ -59,7 +59,8 @@ class ReasonCount:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """counts: by kind of reason, the most nodes first. nodes: each with its own reason, where they are not too many.
-    among: between which nodes or sets alone the choice was made; remarks: what is not used of a mapper's answer.
+    among: between which nodes or sets alone the choice was made; remarks: what is not used of a mapper's answer, or
+    of the request.
 
     >>> Explanation.of([NodeReason("n3", Reason.read({"code": "node_not_drawn", "facts": {}}))], None).counts[0].nodes
     1

@@ -24,13 +24,14 @@ from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.scaling_table import ScalingTable
 from scheduling.jobs.core.units import parse_rate
-from scheduling.messages import documents
+from scheduling.messages import documents, message
 from scheduling.selection.commands import choice_tables
 from scheduling.selection.commands.rank_options import RankOptions
 from scheduling.selection.commands.rank_question import RankQuestion
 from scheduling.selection.commands.selection_tables import show_counts, show_selection
 from scheduling.selection.core.explanations.next_link import next_link
 from scheduling.selection.core.explanations.node_reasons import node_reasons
+from scheduling.selection.core.pairs.pair_latency import latency_unknown
 from scheduling.selection.core.placement import candidate_group
 from scheduling.selection.core.selection import METHODS, Request, Selection, document
 
@@ -165,6 +166,8 @@ def select_command(
         typed = as_typed(error, context.command.params) if isinstance(error, InputError) else error
         echo(str(typed), err=True)
         raise typer.Exit(error.exit_code) from error
+    if unknown := latency_unknown(network, request.require):
+        echo(message(unknown), err=True)
     explanation = Explanation.of(left, better, most=len(left))
     if as_json:
         why = documents.explanation(explanation)

@@ -13,6 +13,7 @@ from scheduling.placing.core.match_notes import NO_NOTES, MatchNotes
 from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.placing.services.choosing import on_all_nodes, on_free_nodes
 from scheduling.selection.core.explanations.choice_explanation import explanation
+from scheduling.selection.core.pairs.pair_latency import latency_unknown
 from scheduling.selection.core.placement import Request, Selection
 
 NOBODY: Mapping[str, Reason] = MappingProxyType({})
@@ -40,7 +41,8 @@ def explain(
     question = replace(question, exclude=(question.exclude | frozenset(match.left_out)) - set(selection.nodes))
     excluded = {**match.left_out, **_away(seen, free=free), **rejected}
     made = explanation(status.topology, question, selection, excluded, most=most)
-    return replace(made, among=match.among, remarks=match.remarks)
+    unknown = latency_unknown(status.topology, asked.require)
+    return replace(made, among=match.among, remarks=(*match.remarks, *([unknown] if unknown else [])))
 
 
 def _away(seen: Occupancy, *, free: bool) -> dict[str, Reason]:

@@ -132,7 +132,8 @@ def _write(rows: Sequence[_Rows]) -> None:
 
 
 def write_remarks(remarks: Iterable[tuple[Job, Sequence[Reason]]]) -> None:
-    """What is not used of a mapper's answer, each as an event of its own within the state that the job has now."""
+    """What is not used of a mapper's answer or of the request, each as an event of its own within the state that the
+    job has now."""
     events = [
         JobEvent(job_id=job.pk, from_state=job.state, to_state=job.state, reason=remark)
         for job, of_job in remarks

@@ -236,6 +236,21 @@ def test_a_refused_form_leads_to_the_fields_that_need_another_value(client_as, a
     assert '<a href="#id_param-seed">Seed</a>' in page
 
 
+@pytest.mark.parametrize(("latency", "is_told"), [(None, True), (1e-4, False)])
+def test_a_latency_that_nobody_knows_is_told_at_the_preview_and_on_the_page(
+    client_as, application, crossbar, latency, is_told
+):
+    Link.objects.update(latency=latency)
+    words = "No latency is known of any path here, so each counts as 0 s: latency<=0.001 decides nothing."
+    client = client_as("user")
+    asked = form_of(application, method="communication", require="latency<=0.001")
+    assert (html.escape(words) in markup(client.post("/submit/preview", asked))) == is_told
+    sent = {"application": "ep", "node_count": 2, "method": "communication"}
+    sent |= {"parameters": {"klass": "S"}, "requirements": {"require": {"latency": "<=0.001"}}}
+    shown = client.post("/api/preview", sent, content_type="application/json").json()
+    assert (words in shown["warning"]) == is_told
+
+
 def test_a_form_that_is_refused_as_a_whole_blames_no_field(client_as, application, crossbar):
     page = markup(client_as("user").post("/submit/", form_of(application, require="site=mars")))
     assert "<p>Nothing was submitted.</p>" in page

@@ -213,3 +213,10 @@ def test_a_rank_that_fits_on_no_node_is_told_by_what_it_lacks(asked, said):
         check_one_rank_fits(Topology("net", False, "links", nodes, ()), asked)
     without_labels = Topology("net", False, "links", (*nodes, Node("c")), ())
     check_one_rank_fits(without_labels, asked)
+
+
+@pytest.mark.parametrize(("network", "is_told"), [("cmu8", True), ("cactus", False)])
+def test_a_latency_that_nobody_knows_is_told(network: str, is_told: bool) -> None:
+    result = choose(network, "--nodes", "2", "--method", "communication", "--require", "latency<=10")
+    assert result.exit_code == 0
+    assert ("each counts as 0 s: latency<=10 decides nothing." in " ".join(result.output.split())) == is_told

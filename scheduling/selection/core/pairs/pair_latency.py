@@ -5,17 +5,27 @@ Source: Selection 1999, 3.4 names latency as what bandwidth leaves out; Remos ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.network.link_table import latencies
 from gridportal.network.narrowest import bandwidth
 from gridportal.network.routes import Routes
+from gridportal.network.topology import Topology
 from scheduling.jobs.core import label_conditions
 from scheduling.selection.core.pairs.member_rates import rising_links
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.trees.usable_network import Bools, Floats, Network
+
+
+def latency_unknown(topology: Topology, require: Mapping[str, str]) -> Reason:
+    """That a job asks for a latency where that of no link is known, so that each counts as 0 s; NOTHING elsewhere."""
+    condition = require.get(label_conditions.LATENCY)
+    if condition is None or np.any(latencies(topology.links) > 0):
+        return NOTHING
+    return Reason.of(Code.LATENCY_UNKNOWN, condition=label_conditions.written(label_conditions.LATENCY, condition))
 
 
 def slow_pairs(pairs: Pairs, condition: str) -> Bools:

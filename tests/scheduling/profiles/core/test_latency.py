@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gridportal.base.reasons import NOTHING
+from scheduling.messages import message
 from scheduling.profiles.core import profile
 from scheduling.profiles.core.profile_names import LATENCY
 from scheduling.profiles.core.trace import Call, Compute, Inside, Loop, Process, Trace
@@ -32,6 +33,7 @@ def test_many_short_messages_are_a_pattern_of_their_own() -> None:
     assert {pair[:2] for pair in found.dominant} == {(0, 1), (1, 2), (2, 3), (0, 3)}
     assert found.bound_by_latency.facts == {"share": 0.5, "rate": 500.0, "size": 8.0}
     assert profile.parse(profile.document(found)).recognized == found.recognized
+    assert "where latencies are known, ask for latency<=SECONDS" in message(found.bound_by_latency)
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_scatter_does_not_decide_and_the_sentences_say_what_does() -> None:
     assert found.nodes == ("d", "e", "f")
     assert message(found.candidates[0].reason) == (
         "bottleneck d-e gives 50 Mbit/s, at most 10 % below the best there is; of all such groups seen, its busiest "
-        "rank's messages take the least time"
+        "rank's messages take the least time by bandwidth (latency is not counted)"
     )
     assert message(found.candidates[1].reason).endswith("but its busiest rank's messages take 97.3 % longer")
 
