@@ -55,7 +55,7 @@ MOVED = """
 @pytest.mark.timeout(600)
 def test_lammps_on_busy_nodes_is_moved_to_idle_ones(portal: Portal, grid: Grid) -> None:
     need("lmp", "mpirun.openmpi")
-    fields: dict[str, Any] = example("lammps-restart.json") | {"slug": "lammps-moved"}
+    fields: dict[str, Any] = example("lammps-restart.json") | {"slug": "lammps-moved", "name": "LAMMPS, moved"}
     job, nodes = portal.run(TICK + START.format(fields=fields, steps=STEPS))
     grid.load(nodes, processes=LOADING)
     try:

@@ -58,7 +58,7 @@ def stopped_and_gone_on(
         from scheduling.checkpoints.services.requesting import stop_and_continue
 
         def submit(fields, cluster, ranks, steps):
-            made = registering.register_application("tests", fields)
+            made = registering.register_application("tests", fields | {{"name": fields["slug"]}})
             given = {{**{parameters!r}, "steps": steps}}
             asked = job_spec.JobSpec(made, given, ranks, cluster=cluster, method="random", seed=5)
             return submission.submit_job(User.objects.get(username="ada"), asked)
@@ -174,7 +174,8 @@ def test_lammps_leaves_files_now_and_then_and_stops_before_its_time_limit(portal
         from scheduling.runs.services import job_folder
         names, jobs = {names!r}, []
         for name in names:
-            made = registering.register_application("tests", {{**{fields!r}, "slug": "lammps-limit-" + name}})
+            named = {{"slug": "lammps-limit-" + name, "name": name}}
+            made = registering.register_application("tests", {fields!r} | named)
             asked = job_spec.JobSpec(made, {{"cells": 4, "steps": {MELT_STEPS}}}, 2, cluster=name, method="random")
             asked = asked.with_changes({{"time_limit": 60}})
             jobs.append(submission.submit_job(User.objects.get(username="ada"), asked))

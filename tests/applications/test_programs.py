@@ -110,7 +110,8 @@ def test_hpcc_passes_its_own_checks_on_each_backend_at_once(run: Run) -> None:
     fields["command"] = ["sh", "-c", SAY_WHERE, "sh", *fields["command"]]
     clusters = ["grid"] if slurm_is_missing() else ["grid", "slurm"]
     with ThreadPoolExecutor() as pool:
-        ended = pool.map(lambda name: run({**fields, "slug": f"hpcc-{name}"}, name, 2, size=60), clusters)
+        names = {name: {"slug": f"hpcc-{name}", "name": f"HPCC {name}"} for name in clusters}
+        ended = pool.map(lambda name: run(fields | names[name], name, 2, size=60), clusters)
     for story, log in ended:
         assert_placed(story, log)
         run_dir = Path(story["runs"][0]["run_dir"])

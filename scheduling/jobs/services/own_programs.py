@@ -21,7 +21,8 @@ from scheduling.jobs.core.output_patterns import OutputPatterns
 from scheduling.jobs.core.program_start import ProgramKind
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import ApplicationShare, OwnProgram
-from scheduling.jobs.services.registering import problems_of
+from scheduling.jobs.selectors import usable_applications, without_logs
+from scheduling.jobs.services.registering import has_name, is_same_name, problems_of
 from scheduling.jobs.services.share_partners import partner
 
 #: How many applications a person may have of their own.
@@ -96,6 +97,10 @@ def _filled(
     application.offered_at = None  # what administrators look at is what they publish
     program = instance.program if instance else OwnProgram()
     errors = []
+    if not is_same_name(application.name, asked.name):
+        others = without_logs(usable_applications(owner)).exclude(pk=application.pk)
+        if has_name(others, asked.name):
+            errors.append(InputError("name", asked.name, "a name that no other program has which you may submit"))
     if instance is None:
         application.slug = _free_slug(owner, asked.name)
         if Application.objects.filter(owner=owner).count() >= MOST:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
@@ -44,18 +45,28 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def register_application(
-    actor: User | str, fields: Mapping[str, object], instance: Application | None = None
+    actor: User | str,
+    fields: Mapping[str, object],
+    instance: Application | None = None,
+    *,
+    may_share_name: bool = False,
 ) -> Application:
-    """Register a program, or change `instance`: fields that are not given keep their value. Raises InputError."""
+    """Register a program, or change `instance`: fields that are not given keep their value. `may_share_name`: though
+    another may have its new name. Raises InputError."""
     for name in fields:
         if name not in _FIELDS:
             raise InputError("application", name, "one of " + ", ".join(_FIELDS))
     if instance is not None and fields.get("slug", instance.slug) != instance.slug:
         raise InputError("slug", fields["slug"], f"{instance.slug}, which is its address and stays")
     application = instance or Application()
+    before = application.name
     for name, value in fields.items():
         setattr(application, name, _READERS[name](value) if name in _READERS else value)
     _check(application)
+    if not may_share_name and not is_same_name(before, application.name):
+        others = Application.objects.filter(owner__isnull=True).exclude(slug=application.slug).exclude(command=[])
+        if has_name(others, application.name):
+            raise InputError("name", application.name, "a name that no other application has")
     created = application.pk is None
     try:
         with transaction.atomic():
@@ -78,7 +89,21 @@ def _install(actor: User | str, program: Mapping[str, object]) -> Application:
     kept = {name: _READERS[name](value) if name in _READERS else value for name, value in fields.items()}
     if earlier and all(getattr(earlier, name) == value for name, value in kept.items()):
         return earlier
-    return register_application(actor, fields, earlier)
+    return register_application(actor, fields, earlier, may_share_name=True)
+
+
+def is_same_name(one: str, other: str) -> bool:
+    """Whether people take two names for one: the case of letters and the space around them do not tell them apart.
+
+    >>> is_same_name("Heat", " heat "), is_same_name("Heat", "Heat 2")
+    (True, False)
+    """
+    return one.strip().casefold() == other.strip().casefold()
+
+
+def has_name(applications: QuerySet[Application], name: str) -> bool:
+    """Whether one of them has that name."""
+    return any(is_same_name(each, name) for each in applications.values_list("name", flat=True))
 
 
 def problems_of(application: Application) -> list[InputError]:

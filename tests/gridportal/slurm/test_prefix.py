@@ -196,7 +196,7 @@ def test_what_a_program_closes_to_the_portal_is_read_and_freed_by_it_and_by_nobo
     """By its script, and where that was killed by its owner's account."""
     job = portal.run(f"""
         means = {{"by": "own", "file": "stop", "seconds": 60, "restart": ["{{file}}"], "pattern": "deep/a.*"}}
-        made = registering.register_application("tests", {{"slug": "closes-{killed}", "name": "Closes",
+        made = registering.register_application("tests", {{"slug": "closes-{killed}", "name": "Closes {killed}",
             "command": ["bash", "-c", {CLOSES!r}, "closes", "{{checkpoints}}", "{killed}", "{{restart}}"],
             "launcher": ["env"], "pattern": "ring", "ranks": {{"min": 1, "max": 8}}, "stop_means": means}})
         asked = job_spec.JobSpec(made, {{}}, 1, cluster="hpc")

@@ -133,8 +133,22 @@ def test_an_offer_is_published_as_it_was_looked_at(people, program):
     assert may_use(people["other"], published)
 
 
-def test_two_programs_of_a_name_have_addresses_of_their_own_and_tell_nothing(people, program):
-    again = save_program(people["user"], ProgramRequest("Heat plate", path="/x/y"))
+def test_a_name_that_the_same_people_see_already_is_refused_and_old_ones_stay(people, program):
+    Application.objects.create(slug="ring", name="Ring", command=["true"])
+    for name in ("HEAT PLATE", " ring"):
+        with pytest.raises(SeveralInputsError) as refused:
+            save_program(people["user"], ProgramRequest(name, path="/x/y"))
+        assert [error.field for error in refused.value.errors] == ["name"]
+    twin = save_program(people["user"], ProgramRequest("Heat pipe", path="/x/y"))
+    with pytest.raises(SeveralInputsError, match="no other program has"):
+        save_program(people["user"], ProgramRequest("Heat plate", path="/x/y"), twin)
+    Application.objects.filter(pk=twin.pk).update(name="Heat plate")  # of before there was this rule
+    twin = Application.objects.select_related("program").get(pk=twin.pk)
+    assert save_program(people["user"], ProgramRequest("Heat plate", path="/x/z"), twin).program.path == "/x/z"
+
+
+def test_two_programs_of_names_nearly_alike_have_addresses_of_their_own_and_tell_nothing(people, program):
+    again = save_program(people["user"], ProgramRequest("Heat-plate", path="/x/y"))
     theirs = save_program(people["other"], ProgramRequest("Heat plate", path="/x/y"))
     assert again.slug == f"{program.slug}-2"
     assert theirs.slug == program.slug.replace(f"own-{people['user'].pk}", f"own-{people['other'].pk}")

@@ -248,6 +248,8 @@ def test_an_administrator_registers_and_changes_an_application(client_as, applic
     assert client.post("/api/applications", fields, content_type=JSON).status_code == 201
     again = client.post("/api/applications", fields, content_type=JSON)
     assert (again.status_code, list(again.json())) == (400, ["slug"])
+    twin = client.post("/api/applications", fields | {"slug": "twin", "name": "HELLO"}, content_type=JSON)
+    assert (twin.status_code, list(twin.json())) == (400, ["name"])
     changed = client.patch("/api/applications/hello", {"enabled": False}, content_type=JSON)
     assert changed.json()["enabled"] is False
     assert submit(client, application="hello", parameters={}).status_code == 400

@@ -232,6 +232,17 @@ def test_rest_brings_shares_and_removes(client_as, people):
     assert client.get("/api/own-programs").json()["count"] == 0
 
 
+def test_a_name_that_is_there_is_refused_beside_its_field_and_over_rest(client_as, program):
+    client, json_type = client_as("user"), {"content_type": "application/json"}
+    answer = client.post("/applications/own/new", FORM | {"name": "secret heat"})
+    assert answer.status_code == 422
+    assert "Enter a name that no other program has which you may submit." in answer.context["form"].errors["name"][0]
+    refused = client.post("/api/own-programs", {"name": "SECRET HEAT", "path": "/shared/ring"}, **json_type)
+    assert (refused.status_code, list(refused.json())) == (400, ["name"])
+    made = client_as("other").post("/api/own-programs", {"name": "Secret heat", "path": "/shared/ring"}, **json_type)
+    assert made.status_code == 201  # who does not see the other one is not told of it
+
+
 def test_the_uploaded_program_lies_executable_in_the_run_directory(fake_grid, people, program, settings):
     settings.PORTAL = settings.PORTAL.model_copy(update={"own_programs": "always"})
     job = submit_job(people["user"], JobSpec(program, node_count=2, method="balanced"))

@@ -346,6 +346,9 @@ def test_an_administrator_registers_and_changes_an_application(client_as):
     assert "a whole number from 1 to 9" in page
     page = markup(client.post("/applications/wave/edit", FIELDS | {"name": "Waves"}, follow=True))
     assert "Waves</a> is changed." in page
+    twin = client.post("/applications/new", FIELDS | {"slug": "twin", "name": "WAVES"})
+    assert twin.status_code == 422
+    assert "Enter a name that no other application has." in twin.context["form"].errors["name"][0]
 
 
 @pytest.mark.parametrize(
@@ -442,9 +445,7 @@ def test_a_job_that_has_just_taken_a_step_is_asked_after_more_often(client_as, p
     ("state", "hosts", "words", "count"),
     [("running", [], "not reported yet", 2), ("failed", ["n1"], "not reported before it ended", 1)],
 )
-def test_a_rank_without_a_host_name_says_whether_one_may_come(
-    client_as, people, make_job, state, hosts, words, count
-):
+def test_a_rank_without_a_host_name_says_whether_one_may_come(client_as, people, make_job, state, hosts, words, count):
     job = make_job(people["user"], state)
     job.runs.update(hosts=hosts)
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))

@@ -247,6 +247,18 @@ def test_two_applications_cannot_share_a_slug(people: Any) -> None:
         registering.register_application(people["administrator"], FIELDS)
 
 
+def test_two_applications_cannot_share_a_name(people: Any) -> None:
+    made = registering.register_application(people["administrator"], FIELDS)
+    with pytest.raises(InputError, match="a name that no other application has"):
+        registering.register_application(people["administrator"], FIELDS | {"slug": "other", "name": "COUNT"})
+    other = registering.register_application(people["administrator"], FIELDS | {"slug": "other", "name": "Other"})
+    with pytest.raises(InputError, match="name is 'count'"):
+        registering.register_application(people["administrator"], {"name": "count"}, other)
+    Application.objects.update(name="Count")  # as they may be from before there was this rule
+    registering.register_application(people["administrator"], {"name": "Count", "enabled": False}, made)
+    assert not Application.objects.get(slug="count").enabled
+
+
 def test_the_catalogue_is_installed_once_and_every_entry_is_valid(db: None) -> None:
     first = registering.install_catalogue()
     second = registering.install_catalogue()

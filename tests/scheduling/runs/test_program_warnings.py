@@ -41,7 +41,8 @@ def codes(application: Application) -> list[Code]:
 
 
 def brought(people, **asked) -> Application:
-    return save_program(people["user"], ProgramRequest("Ring", **asked))
+    name = " ".join(filter(None, ("Ring", asked.get("path"), asked.get("mpi"))))
+    return save_program(people["user"], ProgramRequest(name, **asked))
 
 
 def test_who_brings_a_program_is_warned(client_as):
@@ -229,6 +230,8 @@ def test_the_command_line_registers_and_warns(command, tmp_path):
     printed, refused = command("register", str(file), "--change", "--json")
     assert (refused, json.loads(printed)["name"]) == ("", "Right")
     assert Application.objects.get(slug="ring").command == ["/bin/true"]
+    file.write_text(json.dumps(fields | {"slug": "twin", "name": "RIGHT"}))
+    assert "a name that no other application has" in command("register", str(file))[1]
     checked = json.loads(command("check", "ring", "--json")[0])
     assert [each["code"] for each in checked["warnings"]] == ["never_tried"]
 
