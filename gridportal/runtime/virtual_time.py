@@ -182,7 +182,8 @@ def steady(latest: Floats, loops: Sequence[Sequence[int]]) -> float:
         if len(rounds) >= _BLOCKS * _ROUNDS:
             blocks = np.array_split(rounds, _BLOCKS)
             means = np.array([block.mean() for block in blocks])
-            over = np.where(means > _SLOWEST * np.median(means), means - np.median(means), 0.0)
+            usual = np.median(means)
+            over = np.where(means > _SLOWEST * usual, means - usual, 0.0)
             surplus += float(over @ [len(block) for block in blocks])
     return float(1.0 - surplus / before[-1]) if before[-1] > 0 else 1.0
 
